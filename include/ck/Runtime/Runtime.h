@@ -1,0 +1,177 @@
+/*===- Runtime.h - the C ABI of CK's runtime ------------------------------===//
+ *
+ * Everything that compiled models, kernels and embedders may call. A compiled model exports
+ * `const ck_model *ckm_<name>(void)`; the runtime knows nothing of how it was made.
+ *
+ *===----------------------------------------------------------------------===*/
+#ifndef CK_RUNTIME_RUNTIME_H
+#define CK_RUNTIME_RUNTIME_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define CK_API __attribute__((visibility("default")))
+/* Raised when ck_model, ck_entry_args or the kernel ABI change. */
+#define CK_ABI_VERSION 1
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*--- Context: a team of threads, an error, a profile ---------------------------------------------------------------*/
+
+typedef struct ck_context ck_context;
+
+typedef enum ck_status {
+  CK_OK = 0,
+  CK_INVALID_ARGUMENT = 1, /* a value outside what the contract allows (position, id, geometry) */
+  CK_OUT_OF_MEMORY = 2,
+  CK_BOUND_EXCEEDED = 3, /* a size above its planned bound */
+  CK_UNSUPPORTED = 4,    /* this machine or build cannot run it */
+  CK_MISMATCH = 5        /* version or digest differs */
+} ck_status;
+
+/* Instruction sets in rising order; a provider's implementation is the best one that it has at or below the
+ * context's. The environment variable CK_ISA (scalar, avx2, avx512) lowers the default. */
+typedef enum ck_isa { CK_ISA_SCALAR = 0, CK_ISA_AVX2 = 1, CK_ISA_AVX512 = 2, CK_ISA_AVX512_VNNI = 3, CK_ISA_COUNT } ck_isa;
+
+CK_API ck_isa ck_best_isa(void);
+CK_API const char *ck_isa_name(ck_isa isa);
+/* -1 for an unknown name. */
+CK_API int ck_isa_parse(const char *name);
+
+/* A context of `threads` team members (the caller is one of them); 0 = online CPUs. NULL when out of memory. */
+CK_API ck_context *ck_context_create(int threads);
+CK_API void ck_context_destroy(ck_context *ctx);
+CK_API int ck_context_threads(const ck_context *ctx);
+CK_API ck_isa ck_context_isa(const ck_context *ctx);
+/* CK_UNSUPPORTED when the machine lacks it. */
+CK_API int32_t ck_context_set_isa(ck_context *ctx, ck_isa isa);
+/* The message of the last failure, "" if none. */
+CK_API const char *ck_context_error(const ck_context *ctx);
+/* Records a message and returns `code`; the way in which kernels and entries fail. */
+CK_API int32_t ck_fail(ck_context *ctx, int32_t code, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* Runs task(data, i, thread) for i in 0..tasks-1 over the team and returns when all are done. Tasks are handed out in
+ * any order to any thread: results must depend on i alone. Not reentrant from inside a task (it then runs serially). */
+typedef void (*ck_task)(void *data, int64_t i, int thread);
+CK_API void ck_parallel(ck_context *ctx, int64_t tasks, ck_task task, void *data);
+
+/* Scratch of one team member, 64-byte aligned, at least the size promised by ck_context_reserve_thread_scratch;
+ * its contents do not survive the call. */
+CK_API void *ck_thread_scratch(ck_context *ctx, int thread);
+CK_API int32_t ck_context_reserve_thread_scratch(ck_context *ctx, size_t bytes);
+
+/* Per-call profile: off by default. Rows are in order of first call. */
+typedef struct ck_profile_row {
+  const char *kernel;
+  int64_t calls;
+  double seconds;
+} ck_profile_row;
+CK_API void ck_profile_enable(ck_context *ctx, int on);
+CK_API int64_t ck_profile_rows(const ck_context *ctx, const ck_profile_row **rows);
+
+/*--- Kernels: the registry generated from the kernel maps -----------------------------------------------------------*/
+
+/* Every provider has this type; `args` points to its ckk_<id>_args, an array of 8-byte slots. */
+typedef int32_t (*ck_kernel_fn)(ck_context *ctx, const void *args);
+
+typedef struct ck_kernel {
+  const char *id;
+  const char *digest;                       /* of its map */
+  ck_kernel_fn call;                        /* ckk_<id>: binds the ISA, checks, profiles */
+  ck_kernel_fn implementation[CK_ISA_COUNT]; /* NULL where it has none */
+  int32_t slots;
+  int64_t (*thread_scratch)(const void *args); /* bytes per team member, or NULL */
+} ck_kernel;
+
+/* NULL if there is none. */
+CK_API const ck_kernel *ck_find_kernel(const char *id);
+CK_API const ck_kernel *const *ck_kernels(size_t *count);
+/* Shared body of every generated ckk_<id>. */
+CK_API int32_t ck_call_kernel(ck_context *ctx, const ck_kernel *kernel, const void *args);
+
+/*--- Models ---------------------------------------------------------------------------------------------------------*/
+
+typedef enum ck_role { CK_WEIGHT, CK_INPUT, CK_OUTPUT, CK_STATE, CK_CONST, CK_SCRATCH, CK_GRAD, CK_ACTIVATION } ck_role;
+
+/* One declared buffer. Inputs and outputs belong to entries and are listed there. */
+typedef struct ck_buffer_info {
+  const char *name;
+  int32_t role; /* ck_role */
+  const char *dtype;
+  int32_t rank;
+  const int64_t *dims;
+  int64_t bytes;
+  int64_t offset;      /* in the const or state arena; -1 for weights */
+  const char *file;    /* weights: container, relative to the model; NULL if none was named */
+  const char *tensor;  /* weights: name in it */
+} ck_buffer_info;
+
+typedef struct ck_value_info {
+  const char *name;
+  const char *dtype;
+  int32_t rank;
+  const int64_t *dims; /* -1 - k for the k-th run-time dim of the entry */
+} ck_value_info;
+
+struct ck_entry;
+typedef struct ck_entry_args {
+  void *const *weights; /* by position among the model's CK_WEIGHT buffers */
+  char *const_arena;
+  char *state_arena;
+  char *arena; /* activations and scratch, 64-byte aligned */
+  const void *const *inputs;
+  void *const *outputs;
+  const int64_t *dims;
+  const struct ck_entry *entry;
+} ck_entry_args;
+
+typedef struct ck_entry {
+  const char *name; /* "init", "decode", "prefill", ... */
+  int64_t arena_bytes;
+  int64_t thread_scratch_bytes;
+  int32_t inputs, outputs, dims;
+  const ck_value_info *input, *output;
+  const char *const *dim_name;
+  const int64_t *dim_bound; /* 1 <= dim <= bound */
+  int32_t (*run)(ck_context *, const ck_entry_args *);
+  const void *impl; /* of the engine that made the entry */
+} ck_entry;
+
+typedef struct ck_model {
+  int32_t abi_version;
+  const char *name;
+  const char *digest; /* of the plan */
+  int64_t const_bytes, state_bytes;
+  int32_t buffers, entries;
+  const ck_buffer_info *buffer;
+  const ck_entry *entry;
+  int32_t kernels; /* providers it calls, with the digests of their maps at compile time */
+  const char *const *kernel_id;
+  const char *const *kernel_digest;
+} ck_model;
+
+/* Loads a .ckplan; calls go through the registry. Free with ck_plan_destroy. NULL with ck_context_error set. */
+CK_API const ck_model *ck_plan_load(ck_context *ctx, const char *path);
+CK_API void ck_plan_destroy(const ck_model *model);
+
+/*--- Sessions: a model with its memory --------------------------------------------------------------------------------*/
+
+typedef struct ck_session ck_session;
+
+/* Checks version and digests, allocates arenas (states zeroed) and runs @init. `weights` holds one pointer per weight
+ * buffer, in order, and must outlive the session. NULL with ck_context_error set. */
+CK_API ck_session *ck_session_create(ck_context *ctx, const ck_model *model, void *const *weights);
+CK_API void ck_session_destroy(ck_session *session);
+/* Runs an entry. `dims` are its run-time dims in order. Checks each against its bound. */
+CK_API int32_t ck_session_run(ck_session *session, const char *entry, const int64_t *dims, const void *const *inputs,
+                              void *const *outputs);
+/* Zeroes the states. */
+CK_API void ck_session_reset(ck_session *session);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* CK_RUNTIME_RUNTIME_H */

@@ -1,0 +1,54 @@
+//===- KernelSupport.h - what every kernel needs ----------------*- C++ -*-===//
+//
+// Target independent helpers: the generated argument structs, task grids over a context's team, and the choice of the
+// instruction sets for which Highway compiles each kernel file. Include it first, before Simd.h.
+//
+//===----------------------------------------------------------------------===//
+#ifndef CK_LIB_RUNTIME_KERNELS_KERNELSUPPORT_H
+#define CK_LIB_RUNTIME_KERNELS_KERNELSUPPORT_H
+
+#ifdef HIGHWAY_HWY_DETECT_TARGETS_H_
+#error "KernelSupport.h selects Highway's targets and must come before any Highway header"
+#endif
+// Exactly three targets: scalar, AVX2 (with FMA) and AVX-512 F+BW+DQ+VL, whatever -march says.
+#define HWY_BROKEN_EMU128 1
+#define HWY_BASELINE_TARGETS HWY_SCALAR
+#define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SSE4 | HWY_AVX3_DL)
+
+#include "ck/Runtime/Kernels.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <type_traits>
+
+namespace ck {
+
+/// Elements of cheap work that are worth handing to another thread.
+inline constexpr int64_t kTaskElements = 16384;
+
+inline int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+/// Calls body(i, thread) for i in [0, tasks) over the team. `tasks` must be a function of shapes alone.
+template <typename Body> void parallelFor(ck_context *ctx, int64_t tasks, Body &&body) {
+  using Fn = std::remove_reference_t<Body>;
+  ck_parallel(ctx, tasks, [](void *data, int64_t i, int thread) { (*static_cast<Fn *>(data))(i, thread); }, &body);
+}
+
+/// Calls body(begin, end, thread) for consecutive ranges of at most `grain` items that cover [0, items).
+template <typename Body> void parallelRange(ck_context *ctx, int64_t items, int64_t grain, Body &&body) {
+  parallelFor(ctx, ceilDiv(items, grain),
+              [&](int64_t i, int thread) { body(i * grain, std::min(items, (i + 1) * grain), thread); });
+}
+
+/// Rows per task such that a task does about kTaskElements of work.
+inline int64_t rowsPerTask(int64_t elementsPerRow) {
+  return std::max<int64_t>(1, kTaskElements / std::max<int64_t>(1, elementsPerRow));
+}
+
+} // namespace ck
+
+#endif // CK_LIB_RUNTIME_KERNELS_KERNELSUPPORT_H

@@ -1,0 +1,91 @@
+//===- Pieces.cpp - scalar formulas and index inputs that references share ===//
+
+#include "Pieces.h"
+
+#include <cmath>
+
+namespace ck::reference {
+
+double softcap(double x, double cap) { return cap == 0 ? x : cap * std::tanh(x / cap); }
+
+static double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
+
+double activate(const std::string &kind, double x, double alpha) {
+  const double pi = 3.14159265358979323846;
+  if (kind == "silu")
+    return x * sigmoid(x);
+  if (kind == "gelu_tanh")
+    return 0.5 * x * (1 + std::tanh(std::sqrt(2 / pi) * (x + 0.044715 * x * x * x)));
+  if (kind == "gelu_erf")
+    return 0.5 * x * std::erfc(-x / std::sqrt(2.0));
+  if (kind == "gelu_quick")
+    return x * sigmoid(1.702 * x);
+  if (kind == "relu")
+    return x < 0 ? 0 : x;
+  if (kind == "relu2")
+    return x < 0 ? 0 : x * x;
+  if (kind == "leaky_relu")
+    return x < 0 ? alpha * x : x;
+  if (kind == "tanh")
+    return std::tanh(x);
+  if (kind == "sigmoid")
+    return sigmoid(x);
+  if (kind == "exp")
+    return std::exp(x);
+  if (kind == "sin")
+    return std::sin(x);
+  if (kind == "softcap")
+    return softcap(x, alpha);
+  return notANumber;
+}
+
+Error badCall(std::string what) { return {std::move(what), "BAD_CALL"}; }
+Error invalid(std::string what) { return {std::move(what), "INVALID_ARGUMENT"}; }
+
+Status expectIndices(const char *name, const Tensor &indices, int64_t limit) {
+  for (int64_t i = 0; i < indices.elements(); ++i)
+    if (indices.integer(i) < 0 || indices.integer(i) >= limit)
+      return invalid(std::string(name) + "[" + std::to_string(i) + "] is " + std::to_string(indices.integer(i)) +
+                     ", outside [0, " + std::to_string(limit) + ")");
+  return Status::success();
+}
+
+bool fillIndices(Tensor &indices, int64_t limit, Random &random) {
+  if (limit < 1)
+    return indices.data.empty();
+  for (double &index : indices.data)
+    index = static_cast<double>(random.below(limit));
+  return true;
+}
+
+bool fillDistinctIndices(Tensor &indices, int64_t limit, Random &random) {
+  int64_t count = indices.elements();
+  if (count > limit)
+    return false;
+  std::vector<int64_t> pool(limit);
+  for (int64_t i = 0; i < limit; ++i)
+    pool[i] = i;
+  for (int64_t i = 0; i < count; ++i) {
+    std::swap(pool[i], pool[i + random.below(limit - i)]);
+    indices.data[i] = static_cast<double>(pool[i]);
+  }
+  return true;
+}
+
+bool spoilIndex(Tensor &indices, int64_t limit, Random &random) {
+  if (indices.data.empty())
+    return false;
+  const double bad[] = {-1.0, static_cast<double>(limit), 2147483647.0, -2147483648.0};
+  indices.data[random.below(indices.elements())] = bad[random.below(4)];
+  return true;
+}
+
+std::vector<Params> headCounts() {
+  const std::pair<int64_t, int64_t> pairs[] = {{1, 1}, {4, 4}, {6, 2}, {28, 4}, {48, 2}, {8, 1}, {5, 5}, {24, 1}};
+  std::vector<Params> list;
+  for (auto [heads, kvHeads] : pairs)
+    list.push_back({{"heads", heads}, {"kv_heads", kvHeads}});
+  return list;
+}
+
+} // namespace ck::reference

@@ -1,0 +1,37 @@
+//===- Pieces.h - scalar formulas and index inputs that references share -*- C++ -*-===//
+#ifndef CK_TEST_REFERENCE_PIECES_H
+#define CK_TEST_REFERENCE_PIECES_H
+
+#include "Reference.h"
+
+#include <limits>
+
+namespace ck::reference {
+
+inline constexpr double notANumber = std::numeric_limits<double>::quiet_NaN();
+
+/// f(x) of the closed list of activations; `alpha` is the slope of leaky_relu and the cap of softcap.
+double activate(const std::string &kind, double x, double alpha);
+/// cap * tanh(x / cap); x itself when cap is 0.
+double softcap(double x, double cap);
+
+/// The harness asked something that the operation does not define.
+Error badCall(std::string what);
+/// The values break the contract.
+Error invalid(std::string what);
+
+/// An error unless every element of `indices` lies in [0, limit).
+Status expectIndices(const char *name, const Tensor &indices, int64_t limit);
+/// Fills with random indices below `limit`; false if there is an element but no index.
+bool fillIndices(Tensor &indices, int64_t limit, Random &random);
+/// As fillIndices, no index twice.
+bool fillDistinctIndices(Tensor &indices, int64_t limit, Random &random);
+/// Puts one element outside [0, limit); false if there is none.
+bool spoilIndex(Tensor &indices, int64_t limit, Random &random);
+
+/// Pairs of (heads, kv_heads): single, plain, grouped, and groups of 7 and 24 that no vector width divides.
+std::vector<Params> headCounts();
+
+} // namespace ck::reference
+
+#endif // CK_TEST_REFERENCE_PIECES_H

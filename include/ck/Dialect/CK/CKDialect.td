@@ -1,0 +1,88 @@
+//===- CKDialect.td - the ck dialect and its base classes -------*- tablegen -*-===//
+//
+// The dialect, the classes that every op inherits, and the closed keyword lists that attributes share.
+//
+//===----------------------------------------------------------------------===//
+#ifndef CK_DIALECT_TD
+#define CK_DIALECT_TD
+
+include "mlir/IR/OpBase.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+include "ck/Dialect/CK/CKInterfaces.td"
+
+def CK_Dialect : Dialect {
+  let name = "ck";
+  let cppNamespace = "::ck";
+  let summary = "decoder models as operations, buffers and calls of native kernels";
+  let description = [{
+    One dialect for the three phases of a model. In GRAPH, ops have value semantics on tensors. In CALL, each op has
+    become a destination-style `ck.call` of a provider. In PLAN, the calls work on memrefs that are views of arenas.
+
+    Attributes of the dialect on functions, their arguments and results:
+
+    | attribute | on | meaning |
+    |---|---|---|
+    | `ck.entry` | function | an entry of the model |
+    | `ck.bounds = {T = 64}` | function | upper bound of each named run-time dim |
+    | `ck.dims = ["T"]` | argument | names of its dynamic dims, in order |
+    | `ck.input = "tokens"` | argument | an input, by name |
+    | `ck.state = @sym` | argument and result | a state: the result is the argument's new value |
+    | `ck.output = "logits"` | result (argument in PLAN) | an output, by name |
+    | `ck.const = @sym` | result of `@init` (argument in PLAN) | a constant computed at load |
+    | `ck.arena_bytes`, `ck.thread_scratch_bytes` | function | what planning reserved |
+    | `ck.model`, `ck.numerics`, `ck.plan` | module | name, loosest numerics class allowed, sizes of const and state arenas |
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect",
+                           "::mlir::memref::MemRefDialect"];
+  let useDefaultTypePrinterParser = 1;
+  let hasOperationAttrVerify = 1;
+  let hasRegionArgAttrVerify = 1;
+  let hasRegionResultAttrVerify = 1;
+}
+
+class CK_Op<string mnemonic, list<Trait> traits = []> : Op<CK_Dialect, mnemonic, traits>;
+
+/// Verifies an op against its signature, infers its result types from it and reifies their shapes.
+def CK_SignatureTrait : NativeOpTrait<"SignatureTrait"> {
+  let cppNamespace = "::ck";
+}
+
+/// An op of the GRAPH phase. `signatureBody` returns the signature text of one instance: `op` is the op or its adaptor,
+/// with the usual getters. Operands stand in the signature in ODS order.
+class CK_GraphOp<string mnemonic, list<Trait> traits = []>
+    : CK_Op<mnemonic, traits # [Pure, CK_SignatureTrait, InferTypeOpInterface, SignatureOpInterface,
+                                DeclareOpInterfaceMethods<ReifyRankedShapedTypeOpInterface, ["reifyResultShapes"]>]> {
+  code signatureBody = "";
+  let extraClassDeclaration = [{
+    template <typename OpOrAdaptor>
+    static std::string signatureOf(OpOrAdaptor op) {
+  }] # signatureBody # [{
+    }
+    ::std::string getSignatureText() { return signatureOf(Adaptor(*this)); }
+    /// Inference fills in what the operands determine; the signature checks the types that the IR states.
+    static bool isCompatibleReturnTypes(::mlir::TypeRange, ::mlir::TypeRange) { return true; }
+  }];
+  let extraClassDefinition = [{
+    ::llvm::LogicalResult $cppClass::reifyResultShapes(::mlir::OpBuilder &builder,
+                                                       ::mlir::ReifiedRankedShapedTypeDims &shapes) {
+      return ::ck::reifyFromSignature(*this, builder, shapes);
+    }
+  }];
+}
+
+/// A string attribute out of a closed list.
+class CK_Keyword<list<string> values>
+    : StringBasedAttr<And<[CPred<"::llvm::isa<::mlir::StringAttr>($_self)">,
+                           CPred<"::llvm::is_contained({::llvm::StringRef(\"" #
+                                 !interleave(values, "\"), ::llvm::StringRef(\"") #
+                                 "\")}, ::llvm::cast<::mlir::StringAttr>($_self).getValue())">]>,
+                      "one of " # !interleave(values, ", ")>;
+
+class CK_KeywordOr<list<string> values, string default> : DefaultValuedStrAttr<CK_Keyword<values>, default>;
+
+defvar CK_ActivationKinds = ["silu", "gelu_tanh", "gelu_erf", "gelu_quick", "relu", "relu2", "leaky_relu", "tanh",
+                             "sigmoid", "exp", "sin", "softcap"];
+defvar CK_GluKinds = ["silu", "gelu_tanh", "gelu_erf", "gelu_quick", "relu", "relu2", "sigmoid"];
+
+#endif // CK_DIALECT_TD

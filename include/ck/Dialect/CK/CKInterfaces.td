@@ -1,0 +1,39 @@
+//===- CKInterfaces.td - interfaces of ck ops and types ---------*- tablegen -*-===//
+//
+// Passes ask these interfaces; no pass switches over op names.
+//
+//===----------------------------------------------------------------------===//
+#ifndef CK_INTERFACES_TD
+#define CK_INTERFACES_TD
+
+include "mlir/IR/OpBase.td"
+
+def SignatureOpInterface : OpInterface<"SignatureOpInterface"> {
+  let cppNamespace = "::ck";
+  let description = [{
+    An op whose shapes and types follow from a signature (`ck/KernelMaps/Signature.h`). The verifier, shape inference,
+    reification and the choice of a provider are all that one unification.
+  }];
+  let methods = [
+    InterfaceMethod<"The signature of this instance, as text.", "::std::string", "getSignatureText">,
+    InterfaceMethod<[{
+      One value for each input of the signature, in its order; null where an optional operand is absent.
+    }], "::llvm::SmallVector<::mlir::Value>", "getSignatureOperands">
+  ];
+}
+
+def CK_StorageTypeInterface : TypeInterface<"StorageTypeInterface"> {
+  let cppNamespace = "::ck";
+  let description = [{
+    An element type whose bytes are not those of a scalar. Tensors of it carry the logical shape; rows (the last dim)
+    are stored as whole blocks.
+  }];
+  let methods = [
+    InterfaceMethod<"Name in signatures and kernel maps.", "::llvm::StringRef", "getStorageName">,
+    InterfaceMethod<"Elements in one block.", "int64_t", "getBlockElements">,
+    InterfaceMethod<"Bytes of one block.", "int64_t", "getBlockBytes">,
+    InterfaceMethod<"Rows are stored in groups of this many.", "int64_t", "getRowGroup">
+  ];
+}
+
+#endif // CK_INTERFACES_TD

@@ -1,0 +1,6 @@
+#ifndef CK_TRANSFORMS_GRAPHPASSES_TD
+#define CK_TRANSFORMS_GRAPHPASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+#endif // CK_TRANSFORMS_GRAPHPASSES_TD

@@ -1,0 +1,14 @@
+//===- Passes.td - the passes between GRAPH and CODE ------------*- tablegen -*-===//
+//
+// In the order of the road: graph passes, selection, buffers and memory, verification between the phases.
+//
+//===----------------------------------------------------------------------===//
+#ifndef CK_TRANSFORMS_PASSES_TD
+#define CK_TRANSFORMS_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+include "ck/Transforms/GraphPasses.td"
+include "ck/Transforms/MemoryPasses.td"
+
+#endif // CK_TRANSFORMS_PASSES_TD

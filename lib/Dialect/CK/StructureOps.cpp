@@ -471,7 +471,7 @@ LogicalResult ViewOp::verify() {
     return emitOpError() << "starts at a negative offset, " << static_cast<int64_t>(getOffset());
   if (!type.getLayout().isIdentity())
     return emitOpError() << "is compact, but its type has a layout: " << type;
-  if (type.getNumDynamicDims() != static_cast<int64_t>(getSizes().size()))
+  if (type.getNumDynamicDims() != getSizes().size())
     return emitOpError() << "gives " << getSizes().size() << " sizes for " << type.getNumDynamicDims()
                          << " dynamic dims of " << type;
   return success();

@@ -21,17 +21,39 @@ namespace ck {
 /// The extent of a dim that is not known before run time (same value as mlir::ShapedType::kDynamic).
 inline constexpr int64_t kDynamicDim = INT64_MIN;
 
-/// An immutable expression tree. Copying shares the nodes.
+/// An immutable expression tree. Copying shares the nodes. Min and Max take two or more arguments, the other operators
+/// two.
 class Expr {
 public:
-  enum class Kind { Integer, Dim, Attribute, Add, Sub, Mul, Div, Mod, CeilDiv, Min, Max, Align,
-                    Eq, Ne, Lt, Le, Gt, Ge, And };
+  enum class Kind {
+    Integer,
+    Dim,
+    Attribute,
+    Add,
+    Sub,
+    Mul,
+    Div,
+    Mod,
+    CeilDiv,
+    Min,
+    Max,
+    Align,
+    Eq,
+    Ne,
+    Lt,
+    Le,
+    Gt,
+    Ge,
+    And
+  };
 
-  /// Parses the whole of `text`. `/` is exact-floor division of non-negative integers; `align(x, a)` rounds x up to a
-  /// multiple of a.
+  /// Parses the whole of `text`; errors give the column. `/` is floor division of non-negative integers; `align(x, a)`
+  /// rounds x up to a multiple of a. At most 256 nodes, 64 levels of parentheses.
   static Result<Expr> parse(std::string_view text);
   static Expr integer(int64_t value);
   static Expr dim(std::string name);
+  /// An operator node; `args` has the arity of `kind`.
+  static Expr make(Kind kind, std::vector<Expr> args);
 
   Kind kind() const { return node->kind; }
   int64_t value() const { return node->value; }
@@ -41,7 +63,8 @@ public:
   /// Looks up a dim (`T`) or an attribute (name with its `$`); an unknown name is an Error, kDynamicDim is a value
   /// that is not known yet.
   using Lookup = std::function<Result<int64_t>(const std::string &name)>;
-  /// Evaluates; the result is kDynamicDim when any needed value is. Predicates give 0 or 1.
+  /// Evaluates; the result is kDynamicDim when any needed value is. Predicates give 0 or 1. Overflow, division by zero
+  /// and division of negative numbers are Errors that print the operation.
   Result<int64_t> evaluate(const Lookup &lookup) const;
 
   /// Adds every dim and attribute name, in order of first appearance, once.
@@ -50,9 +73,16 @@ public:
   /// Prints with the fewest parentheses; parse(print(e)) equals e.
   std::string str() const;
   bool operator==(const Expr &other) const;
+  bool operator!=(const Expr &other) const { return !(*this == other); }
 
 private:
-  struct Node { Kind kind; int64_t value = 0; std::string name; std::vector<Expr> args; };
+  struct Node {
+    Kind kind;
+    int64_t value = 0;
+    std::string name;
+    std::vector<Expr> args;
+  };
+  Expr() = default;
   std::shared_ptr<const Node> node;
   friend struct ExprBuilder;
 };

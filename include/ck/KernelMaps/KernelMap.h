@@ -18,7 +18,7 @@ struct ParamDecl {
   Kind kind = Kind::F64;
   std::vector<std::string> values; ///< of an Enum: passed as the index into this list
   std::optional<Param> defaultValue;
-  std::string str() const;         ///< "eps:f64", "act:{silu,gelu_tanh}"
+  std::string str() const; ///< "eps:f64", "act:{silu,gelu_tanh}"
 };
 Result<ParamDecl> parseParamDecl(std::string_view text);
 
@@ -57,18 +57,20 @@ std::string_view toString(NumericsClass cls);
 
 struct KernelMap {
   Contract contract;
-  std::string operation;               ///< name in the inventory
+  std::string operation; ///< name in the inventory
   std::vector<Implements> implements;
-  std::vector<Expr> requirements;      ///< `requires`: predicates over static dims and params
+  std::vector<Expr> requirements; ///< `requires`: predicates over static dims and params
   NumericsClass numerics = NumericsClass::F32;
   std::string numericsContract;
-  double tolerance = 0;                ///< max error over max |reference|
-  struct Implementation { std::string isa, source; };
+  double tolerance = 0; ///< max error over max |reference|
+  struct Implementation {
+    std::string isa, source;
+  };
   std::vector<Implementation> implementations;
   std::string backwardOf, sameAs, parallel, notes, host;
   std::vector<std::string> fuses;
-  std::optional<Expr> cost;            ///< over dims, at the bound; lower is preferred
-  std::string path, digest;            ///< file, and SHA-256 of its canonical JSON
+  std::optional<Expr> cost; ///< over dims, at the bound; lower is preferred
+  std::string path, digest; ///< file, and SHA-256 of its canonical JSON
 
   const std::string &id() const { return contract.id; }
 };
@@ -86,11 +88,11 @@ std::string defaultKernelMapDir();
 struct AbiSlot {
   enum class Kind { Operand, Scratch, Dim, Stride, Param };
   Kind kind;
-  std::string name;        ///< field name; a stride is `<operand>_stride<axis>`
-  std::string operand;     ///< of a stride
-  int axis = 0;            ///< of a stride
+  std::string name;    ///< field name; a stride is `<operand>_stride<axis>`
+  std::string operand; ///< of a stride
+  int axis = 0;        ///< of a stride
   bool isDouble = false;
-  bool isConst = false;    ///< operand that the kernel only reads
+  bool isConst = false; ///< operand that the kernel only reads
 };
 std::vector<AbiSlot> abiSlots(const Contract &contract);
 

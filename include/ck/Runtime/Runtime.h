@@ -35,7 +35,13 @@ typedef enum ck_status {
  * context's. `avx2` stands for all of x86-64-v3, `avx512` for all of x86-64-v4, with the operating system's support for
  * their registers. The environment variable CK_ISA (one of the names) sets the default; an unknown name, or one that
  * this machine cannot run, makes ck_context_create fail. */
-typedef enum ck_isa { CK_ISA_SCALAR = 0, CK_ISA_AVX2 = 1, CK_ISA_AVX512 = 2, CK_ISA_AVX512_VNNI = 3, CK_ISA_COUNT } ck_isa;
+typedef enum ck_isa {
+  CK_ISA_SCALAR = 0,
+  CK_ISA_AVX2 = 1,
+  CK_ISA_AVX512 = 2,
+  CK_ISA_AVX512_VNNI = 3,
+  CK_ISA_COUNT
+} ck_isa;
 
 /* The best instruction set of this machine. */
 CK_API ck_isa ck_best_isa(void);
@@ -93,8 +99,8 @@ typedef int32_t (*ck_kernel_fn)(ck_context *ctx, const void *args);
 
 typedef struct ck_kernel {
   const char *id;
-  const char *digest;                       /* of its map */
-  ck_kernel_fn call;                        /* ckk_<id>: binds the ISA, checks, profiles */
+  const char *digest;                        /* of its map */
+  ck_kernel_fn call;                         /* ckk_<id>: binds the ISA, checks, profiles */
   ck_kernel_fn implementation[CK_ISA_COUNT]; /* NULL where it has none */
   int32_t slots;
   int64_t (*thread_scratch)(const void *args); /* bytes per team member, or NULL */
@@ -124,9 +130,9 @@ typedef struct ck_buffer_info {
   int32_t rank;
   const int64_t *dims;
   int64_t bytes;
-  int64_t offset;      /* in the const or state arena; -1 for weights */
-  const char *file;    /* weights: container, relative to the model; NULL if none was named */
-  const char *tensor;  /* weights: name in it */
+  int64_t offset;     /* in the const or state arena; -1 for weights */
+  const char *file;   /* weights: container, relative to the model; NULL if none was named */
+  const char *tensor; /* weights: name in it */
 } ck_buffer_info;
 
 typedef struct ck_value_info {
@@ -179,7 +185,7 @@ CK_API void ck_plan_destroy(const ck_model *model);
 /* NULL if there is none. */
 CK_API const ck_entry *ck_model_find_entry(const ck_model *model, const char *name);
 
-/*--- Sessions: a model with its memory --------------------------------------------------------------------------------*/
+/*--- Sessions: a model with its memory ------------------------------------------------------------------------------*/
 
 typedef struct ck_session ck_session;
 

@@ -25,6 +25,10 @@
 #include <limits>
 #include <type_traits>
 
+/// Opens the definition of provider `id` where one implementation serves every instruction set (its map lists `scalar`
+/// alone); the body sees `ctx` and `args`. See CK_KERNEL in Simd.h for the others.
+#define CK_PORTABLE_KERNEL(id) extern "C" int32_t ckk_##id##__scalar(ck_context *ctx, const ckk_##id##_args *args)
+
 namespace ck {
 
 /// Elements of cheap work that are worth handing to another thread.
@@ -47,6 +51,20 @@ template <typename Body> void parallelRange(ck_context *ctx, int64_t items, int6
 /// Rows per task such that a task does about kTaskElements of work.
 inline int64_t rowsPerTask(int64_t elementsPerRow) {
   return std::max<int64_t>(1, kTaskElements / std::max<int64_t>(1, elementsPerRow));
+}
+
+/// The first of n indices that is outside [0, limit), n if all are inside.
+inline int64_t firstOutside(const int32_t *indices, int64_t n, int64_t limit) {
+  int64_t i = 0;
+  while (i < n && indices[i] >= 0 && indices[i] < limit)
+    ++i;
+  return i;
+}
+
+/// Copies n elements between ranges that are disjoint or the same.
+template <typename Element> void copyElements(Element *to, const Element *from, int64_t n) {
+  if (to != from && n > 0)
+    std::memcpy(to, from, static_cast<size_t>(n) * sizeof(Element));
 }
 
 } // namespace ck

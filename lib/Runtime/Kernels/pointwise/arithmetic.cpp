@@ -1,0 +1,33 @@
+//===- arithmetic.cpp - elementwise sums and products ---------------------===//
+#include "KernelSupport.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "pointwise/arithmetic.cpp"
+#include "hwy/foreach_target.h"
+
+#include "pointwise/Elementwise.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace ck {
+namespace HWY_NAMESPACE {
+
+CK_KERNEL(ck_residual_add_token_major) {
+  mapFlat(ctx, args->a, args->b, args->output, args->N, [](F32 a, F32 b) HWY_ATTR { return a + b; });
+  return CK_OK;
+}
+
+CK_KERNEL(add_scaled_f32) {
+  const float alpha = static_cast<float>(args->alpha), scale = static_cast<float>(args->scale);
+  mapFlat(ctx, args->a, args->b, args->output, args->N,
+          [=](F32 a, F32 b) HWY_ATTR { return set(scale) * fma(set(alpha), b, a); });
+  return CK_OK;
+}
+
+CK_KERNEL(mul_f32) {
+  mapFlat(ctx, args->a, args->b, args->output, args->N, [](F32 a, F32 b) HWY_ATTR { return a * b; });
+  return CK_OK;
+}
+
+} // namespace HWY_NAMESPACE
+} // namespace ck
+HWY_AFTER_NAMESPACE();

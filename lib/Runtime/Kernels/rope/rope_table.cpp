@@ -1,0 +1,66 @@
+//===- rope_table.cpp - cosines and sines of rotary positions -------------===//
+//
+// Runs once, when a model is loaded. Everything is computed in double precision and rounded once, so that one scalar
+// implementation gives the same table on every machine.
+//
+//===----------------------------------------------------------------------===//
+#include "KernelSupport.h"
+
+namespace {
+
+constexpr double kPi = 3.14159265358979323846;
+
+/// The order of the map's enum.
+enum Scaling { kNone, kLinear, kLlama3 };
+
+/// Radians per position of pair i.
+double frequency(const ckk_rope_table_f64_args *args, int64_t i) {
+  const double base = std::pow(args->theta, -static_cast<double>(i) / static_cast<double>(args->P));
+  if (args->scaling == kNone)
+    return base;
+  const double slow = base / args->factor;
+  if (args->scaling == kLinear)
+    return slow;
+  // Long waves are stretched, short ones kept, those between are mixed.
+  const double turns = static_cast<double>(args->original_context) * base / (2 * kPi);
+  if (turns > args->high_freq_factor)
+    return base;
+  if (turns < args->low_freq_factor)
+    return slow;
+  const double keep = (turns - args->low_freq_factor) / (args->high_freq_factor - args->low_freq_factor);
+  return keep * base + (1 - keep) * slow;
+}
+
+int32_t check(ck_context *ctx, const ckk_rope_table_f64_args *args) {
+  if (!(args->theta > 0))
+    return ck_fail(ctx, CK_INVALID_ARGUMENT, "theta is %g, expected a positive number", args->theta);
+  if (args->scaling != kNone && !(args->factor > 0))
+    return ck_fail(ctx, CK_INVALID_ARGUMENT, "factor is %g, expected a positive number", args->factor);
+  if (args->scaling == kLlama3 && !(args->high_freq_factor > args->low_freq_factor))
+    return ck_fail(ctx, CK_INVALID_ARGUMENT, "high_freq_factor is %g, expected more than low_freq_factor, which is %g",
+                   args->high_freq_factor, args->low_freq_factor);
+  if (args->scaling == kLlama3 && args->original_context < 1)
+    return ck_fail(ctx, CK_INVALID_ARGUMENT, "original_context is %lld, expected at least 1",
+                   static_cast<long long>(args->original_context));
+  return CK_OK;
+}
+
+} // namespace
+
+CK_PORTABLE_KERNEL(rope_table_f64) {
+  if (const int32_t status = check(ctx, args))
+    return status;
+  const int64_t S = args->S, P = args->P;
+  constexpr int64_t kCost = 32; // a pair of trigonometric functions against one cheap element
+  ck::parallelRange(ctx, S, ck::rowsPerTask(P * kCost), [=](int64_t begin, int64_t end, int) {
+    for (int64_t i = 0; i < P; ++i) {
+      const double f = frequency(args, i);
+      for (int64_t s = begin; s < end; ++s) {
+        const double angle = static_cast<double>(s) * f;
+        args->cos[s * P + i] = static_cast<float>(std::cos(angle));
+        args->sin[s * P + i] = static_cast<float>(std::sin(angle));
+      }
+    }
+  });
+  return CK_OK;
+}

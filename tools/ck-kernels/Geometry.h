@@ -1,0 +1,71 @@
+//===- Geometry.h - drawing the cases on which a provider is tried -*- C++ -*-===//
+//
+// A geometry is everything about a call but its numbers: extents, attributes, element types, which optional operands
+// are there, strides. It is drawn from the provider's signature alone. Every value worth trying of every dim, parameter
+// and optional operand comes up once in each cycle, in an order that depends on the seed.
+//
+//===----------------------------------------------------------------------===//
+#ifndef CK_TOOLS_KERNELS_GEOMETRY_H
+#define CK_TOOLS_KERNELS_GEOMETRY_H
+
+#include "Elements.h"
+#include "Reference.h"
+#include "ck/KernelMaps/KernelMap.h"
+
+#include <set>
+
+namespace ck::check {
+
+struct Geometry {
+  int index = 0;
+  uint64_t seed = 0;                         ///< of the numbers
+  Params attrs;                              ///< of the operation and of the kernel, by one name
+  std::map<std::string, int64_t> dims;       ///< every dim symbol
+  std::map<std::string, std::string> dtypes; ///< type variables, name with '$'
+  std::set<std::string> present;             ///< kernel operands
+  std::map<std::string, Layout> layouts;     ///< of present operands
+  double magnitude = 1;
+  bool hasZero = false;
+
+  /// "T=3 K=17 N=1, act=silu, with bias".
+  std::string str() const;
+};
+
+class GeometryDrawer {
+public:
+  /// Draws for one entry of `map.implements`; all three must outlive the drawer.
+  GeometryDrawer(const KernelMap &map, const Implements &implements, const reference::Operation &operation,
+                 uint64_t seed);
+
+  /// How many geometries come first that are not random: all extents 1, and each free dim 0 in turn.
+  int edgeCases() const;
+  /// The geometry of `index`; an Error when no attempt satisfies signature, `where` and `requires`, saying why.
+  /// `attempt` makes another one of the same index.
+  Result<Geometry> draw(int index, int attempt) const;
+
+  /// The operation's name of a kernel operand.
+  const std::string &opName(const std::string &operand) const;
+
+private:
+  /// Position in a shuffled cycle of `count` values; `what` names the list.
+  int64_t cycle(const std::string &what, int64_t count, int index) const;
+  Status drawAttributes(Geometry &geometry, reference::Random &random, int attempt) const;
+  Status drawDims(Geometry &geometry, reference::Random &random, int attempt) const;
+  void drawPresence(Geometry &geometry) const;
+  Status drawLayouts(Geometry &geometry, reference::Random &random) const;
+  Status checkRequirements(const Geometry &geometry) const;
+  /// True if the attribute may take another value than its default.
+  bool isFree(const std::string &attr, const Param &value) const;
+
+  const KernelMap &map;
+  const Implements &implements;
+  const reference::Operation &operation;
+  uint64_t seed;
+  std::vector<std::string> freeDims;
+  std::vector<int64_t> extents;    ///< worth trying
+  std::set<std::string> attrNames; ///< used as $name by the map
+};
+
+} // namespace ck::check
+
+#endif // CK_TOOLS_KERNELS_GEOMETRY_H

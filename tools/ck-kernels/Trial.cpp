@@ -1,0 +1,289 @@
+//===- Trial.cpp - the numbers and the memory of one trial ----------------===//
+//
+// What happens before the call; TrialRun.cpp has the call and what is checked after it.
+//
+//===----------------------------------------------------------------------===//
+#include "Trial.h"
+
+#include "ck/KernelMaps/DType.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+namespace ck::check {
+
+using reference::Call;
+using reference::Random;
+using reference::Tensor;
+
+std::string_view toString(Variant variant) {
+  switch (variant) {
+  case Variant::Plain:
+    return "plain";
+  case Variant::NonFinite:
+    return "with NaN and infinities";
+  case Variant::InPlace:
+    return "in place";
+  case Variant::Spoiled:
+    return "with a value that breaks the contract";
+  }
+  return "";
+}
+
+Trial::Trial(const Subject &subject, const GeometryDrawer &drawer, const Geometry &geometry)
+    : subject(subject), drawer(drawer), geometry(geometry) {}
+
+static std::string elementType(const SigOperand &operand, const Geometry &geometry) {
+  return operand.dtype[0] == '$' ? geometry.dtypes.at(operand.dtype) : operand.dtype;
+}
+
+Status Trial::makeOperands(Variant variant) {
+  operands.clear();
+  const Signature &signature = subject.map.contract.signature;
+  auto find = [&](const std::string &name) {
+    for (size_t i = 0; i < operands.size(); ++i)
+      if (operands[i].name == name)
+        return static_cast<int>(i);
+    return -1;
+  };
+  for (const auto *list : {&signature.inputs, &signature.outputs})
+    for (const SigOperand &spec : *list) {
+      if (!geometry.present.count(spec.name))
+        continue;
+      int known = find(spec.name);
+      if (known < 0) {
+        Operand operand;
+        operand.name = spec.name;
+        operand.opName = drawer.opName(spec.name);
+        operand.element = findElement(elementType(spec, geometry));
+        if (!operand.element)
+          return Error{"the checker makes no values of type " + elementType(spec, geometry)};
+        operand.layout = geometry.layouts.at(spec.name);
+        operands.push_back(std::move(operand));
+        known = static_cast<int>(operands.size()) - 1;
+      }
+      operands[known].spec = &spec; // of an updated operand, the output's: it has the flags
+      (list == &signature.inputs ? operands[known].isInput : operands[known].isOutput) = true;
+    }
+  if (variant != Variant::InPlace)
+    return Status::success();
+  for (const auto &[input, output] : subject.map.contract.inplace) {
+    int from = find(input), to = find(output);
+    if (from >= 0 && to >= 0 && operands[from].layout.strides == operands[to].layout.strides &&
+        operands[from].layout.shape == operands[to].layout.shape)
+      operands[to].home = from;
+  }
+  return Status::success();
+}
+
+Status Trial::makeCall(Call &call, Random &random) const {
+  call = Call();
+  for (const auto &[name, value] : geometry.attrs)
+    call.attrs[name] = value;
+  for (const Operand &operand : operands) {
+    Tensor tensor = Tensor::zeros(operand.layout.shape);
+    if (operand.isInput) {
+      for (double &value : tensor.data) {
+        if (!operand.element->isFloat)
+          value = static_cast<double>(random.below(100));
+        else if (random.below(16) != 0) // some exact zeros
+          value = rounded(*operand.element, random.uniform(-2, 2) * geometry.magnitude);
+      }
+      call.inputs[operand.opName] = tensor;
+    }
+    if (operand.isOutput)
+      call.outputs[operand.opName] = std::move(tensor);
+  }
+  if (subject.operation.prepare && !subject.operation.prepare(call, random))
+    return Error{"the operation has no valid inputs at these extents", "REJECTED"};
+  for (const Operand &operand : operands)
+    if (operand.isInput && operand.isOutput)
+      call.outputs[operand.opName] = call.inputs[operand.opName];
+  return Status::success();
+}
+
+bool Trial::plantNonFinite(Random &random) {
+  std::vector<Tensor *> candidates;
+  for (const Operand &operand : operands)
+    if (operand.isInput && operand.element->isFloat && operand.layout.elements() > 0)
+      candidates.push_back(&call.inputs[operand.opName]);
+  if (candidates.empty())
+    return false;
+  const double values[] = {NAN, INFINITY, -INFINITY};
+  for (int64_t i = 0, count = 1 + random.below(4); i < count; ++i) {
+    Tensor &tensor = *candidates[random.below(static_cast<int64_t>(candidates.size()))];
+    tensor.data[random.below(tensor.elements())] = values[random.below(3)];
+  }
+  for (const Operand &operand : operands)
+    if (operand.isInput && operand.isOutput)
+      call.outputs[operand.opName] = call.inputs[operand.opName];
+  return true;
+}
+
+Status Trial::evaluate() {
+  Status status = reference::evaluate(subject.operation, call);
+  mustFail = !status && status.error().code == "INVALID_ARGUMENT";
+  if (!status && !mustFail)
+    return Error{status.error().message, "REJECTED"};
+  for (const auto &[name, start] : initial)
+    for (int64_t i = 0; i < start.elements(); ++i)
+      call.outputs[drawer.opName(name)].data[i] += start.data[i];
+  return Status::success();
+}
+
+Result<bool> Trial::prepare(Variant variant) {
+  if (Status status = makeOperands(variant); !status)
+    return status.error();
+  Random random(geometry.seed);
+  if (Status status = makeCall(call, random); !status)
+    return status.error();
+  initial.clear();
+  for (const Operand &operand : operands)
+    if (operand.isOutput && operand.spec->accumulates) {
+      Tensor &start = initial[operand.name] = Tensor::zeros(operand.layout.shape);
+      for (double &value : start.data)
+        value = rounded(*operand.element, random.uniform(-2, 2));
+    }
+  bool applies = true;
+  if (variant == Variant::NonFinite)
+    applies = plantNonFinite(random);
+  else if (variant == Variant::InPlace) {
+    applies = false;
+    for (const Operand &operand : operands)
+      applies |= operand.home >= 0;
+  } else if (variant == Variant::Spoiled)
+    applies = subject.operation.spoil && subject.operation.spoil(call, random);
+  if (!applies)
+    return false;
+  if (Status status = evaluate(); !status)
+    return status.error();
+  if (mustFail != (variant == Variant::Spoiled))
+    return mustFail ? Error{"the reference refuses inputs that should be valid"}
+                    : Error{"the reference accepts inputs that should break the contract"};
+  if (Status status = makeMemory(); !status)
+    return status.error();
+  if (Status status = makeSlots(); !status)
+    return status.error();
+  firstOutputs.clear();
+  return true;
+}
+
+Result<int64_t> Trial::evaluateSize(const Expr &expr) const {
+  Result<int64_t> value = expr.evaluate([&](const std::string &name) -> Result<int64_t> {
+    if (auto dim = geometry.dims.find(name); dim != geometry.dims.end())
+      return dim->second;
+    if (auto attr = geometry.attrs.find(name.substr(name[0] == '$')); attr != geometry.attrs.end()) {
+      if (const int64_t *integer = std::get_if<int64_t>(&attr->second))
+        return *integer;
+      if (const bool *flag = std::get_if<bool>(&attr->second))
+        return int64_t(*flag);
+    }
+    return Error{"unknown name " + name + " in " + expr.str()};
+  });
+  if (value && (*value < 0 || *value > (int64_t(1) << 30)))
+    return Error{expr.str() + " = " + std::to_string(*value) + " is no size"};
+  return value;
+}
+
+Status Trial::makeMemory() {
+  bool fence = geometry.index % 2 == 1;
+  size_t shift = 1 + static_cast<size_t>(geometry.index) % 13;
+  for (Operand &operand : operands) {
+    if (operand.home >= 0)
+      continue;
+    const size_t width = static_cast<size_t>(operand.element->bytes);
+    size_t bytes = static_cast<size_t>(operand.layout.span()) * width;
+    // Aligned to the element, but never to more.
+    operand.buffer = std::make_unique<GuardedBuffer>(bytes, width * (2 * shift - 1), fence);
+    if (!operand.buffer->data())
+      return Error{"out of memory"};
+    shift = shift % 13 + 1;
+    operand.image.resize(bytes);
+    fillPattern(operand.image.data(), bytes);
+    const Tensor *values = operand.isInput ? &call.inputs[operand.opName] : nullptr;
+    if (auto start = initial.find(operand.name); start != initial.end())
+      values = &start->second;
+    for (int64_t i = 0; values && i < values->elements(); ++i)
+      store(*operand.element, values->data[i], operand.image.data() + operand.layout.position(i) * width);
+    operand.gaps.clear();
+    if (operand.layout.span() == operand.layout.elements())
+      continue;
+    std::vector<bool> used(bytes, false);
+    for (int64_t i = 0; i < operand.layout.elements(); ++i)
+      std::fill_n(used.begin() + operand.layout.position(i) * static_cast<int64_t>(width), width, true);
+    for (size_t i = 0; i < bytes; ++i)
+      if (!used[i])
+        operand.gaps.push_back(i);
+  }
+  scratch.clear();
+  threadScratch = 0;
+  for (const ScratchDecl &decl : subject.map.contract.scratch) {
+    Result<int64_t> elements = evaluateSize(decl.elements);
+    if (!elements)
+      return elements.error();
+    Result<int64_t> bytes = storageBytes(decl.dtype, {*elements});
+    if (!bytes)
+      return bytes.error();
+    if (!decl.perThread)
+      scratch.push_back(std::make_unique<GuardedBuffer>(static_cast<size_t>(*bytes), 0, false));
+  }
+  return Status::success();
+}
+
+Status Trial::makeSlots() {
+  slots.clear();
+  size_t nextScratch = 0;
+  for (const AbiSlot &slot : abiSlots(subject.map.contract)) {
+    uint64_t word = 0;
+    auto find = [&](const std::string &name) -> Operand * {
+      for (Operand &operand : operands)
+        if (operand.name == name)
+          return &operand;
+      return nullptr;
+    };
+    switch (slot.kind) {
+    case AbiSlot::Kind::Operand:
+      if (Operand *operand = find(slot.name))
+        word = reinterpret_cast<uint64_t>(home(*operand).buffer->data());
+      break;
+    case AbiSlot::Kind::Scratch:
+      if (nextScratch == scratch.size() || !scratch[nextScratch]->data())
+        return Error{"no memory for the scratch " + slot.name};
+      word = reinterpret_cast<uint64_t>(scratch[nextScratch++]->data());
+      break;
+    case AbiSlot::Kind::Dim: {
+      auto dim = geometry.dims.find(slot.name);
+      if (dim == geometry.dims.end())
+        return Error{"dim " + slot.name + " has no value"};
+      word = static_cast<uint64_t>(dim->second);
+      break;
+    }
+    case AbiSlot::Kind::Stride:
+      if (Operand *operand = find(slot.operand))
+        word = static_cast<uint64_t>(operand->layout.strides[static_cast<size_t>(slot.axis)]);
+      break;
+    case AbiSlot::Kind::Param: {
+      const Param &value = geometry.attrs.at(slot.name);
+      if (slot.isDouble) {
+        double number = std::holds_alternative<int64_t>(value) ? static_cast<double>(std::get<int64_t>(value))
+                                                               : std::get<double>(value);
+        std::memcpy(&word, &number, sizeof(word));
+      } else if (const std::string *choice = std::get_if<std::string>(&value)) {
+        for (const ParamDecl &param : subject.map.contract.params)
+          for (size_t i = 0; param.name == slot.name && i < param.values.size(); ++i)
+            if (param.values[i] == *choice)
+              word = i;
+      } else {
+        word = std::holds_alternative<bool>(value) ? std::get<bool>(value)
+                                                   : static_cast<uint64_t>(std::get<int64_t>(value));
+      }
+      break;
+    }
+    }
+    slots.push_back(word);
+  }
+  return Status::success();
+}
+
+} // namespace ck::check

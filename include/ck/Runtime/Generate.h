@@ -19,15 +19,15 @@
 namespace ck {
 
 struct GeneratorOptions {
-  int64_t context = 0;        ///< positions that the model's states hold, at least 1
-  int64_t chunk = 0;          ///< most tokens per call; 0 = the bound of prefill. 1 sends all through decode
-  std::optional<int32_t> bos; ///< what an empty prompt starts from
+  int64_t context = 0; ///< positions that the model's states hold, at least 1
+  int64_t chunk = 0;   ///< most tokens per call; 0 = the bound of prefill. 1 sends all through decode
+  std::optional<int32_t> bos = std::nullopt; ///< what an empty prompt starts from
 };
 
 struct GenerateOptions {
   int64_t maxTokens = 128;
-  SamplingOptions sampling;
-  std::vector<int32_t> eos;                     ///< ids that end the text; empty = none
+  SamplingOptions sampling = {};
+  std::vector<int32_t> eos = {};                ///< ids that end the text; empty = none
   const std::atomic<bool> *interrupt = nullptr; ///< looked at before each call of an entry
 };
 

@@ -1,0 +1,228 @@
+//===- GemmSmall.h - products with few rows of A ----------------*- C++ -*-===//
+//
+// With few rows the product is bound by reading B once, and packing would cost more than it saves. Where K is
+// contiguous in A and B, vectors run along K and several rows of B stream side by side; where the columns of B are
+// contiguous, vectors run along the columns and a strip of C collects one group of rows of B after the other.
+//
+//===----------------------------------------------------------------------===//
+
+// This guard is per target, so it flips with the toggle of foreach_target.h.
+#if defined(CK_LIB_RUNTIME_KERNELS_LINEAR_GEMMSMALL_H) == defined(HWY_TARGET_TOGGLE)
+#ifdef CK_LIB_RUNTIME_KERNELS_LINEAR_GEMMSMALL_H
+#undef CK_LIB_RUNTIME_KERNELS_LINEAR_GEMMSMALL_H
+#else
+#define CK_LIB_RUNTIME_KERNELS_LINEAR_GEMMSMALL_H
+#endif
+
+#include "linear/GemmEpilogue.h"
+#include "linear/GemmStorage.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace ck {
+namespace HWY_NAMESPACE {
+
+#if HWY_TARGET == HWY_AVX3
+inline constexpr int kDotRows = 6;
+#else
+inline constexpr int kDotRows = 3;
+#endif
+/// Rows of B side by side.
+inline constexpr int kDotCols = 4;
+/// Most rows of A for which the dot products are the faster way.
+inline constexpr int64_t kDotMaxM = 16;
+/// Columns that a task of dot products finishes at a time.
+inline constexpr int64_t kDotStrip = 64;
+
+/// Rows of A that share one pass over a strip of contiguous columns of B.
+inline constexpr int kStripRows = 4;
+inline constexpr int64_t kStripMaxM = 8, kStripCols = 512;
+
+/// The sums of the lanes of v0..v3, stored side by side.
+HWY_INLINE void storeSums(F32 v0, F32 v1, F32 v2, F32 v3, float *to) {
+#if HWY_TARGET == HWY_SCALAR
+  store(v0, to);
+  store(v1, to + 1);
+  store(v2, to + 2);
+  store(v3, to + 3);
+#else
+  const F32Tag d;
+  const hn::Repartition<double, F32Tag> wide;
+  const auto v01 = hn::BitCast(wide, hn::InterleaveLower(d, v0, v1) + hn::InterleaveUpper(d, v0, v1));
+  const auto v23 = hn::BitCast(wide, hn::InterleaveLower(d, v2, v3) + hn::InterleaveUpper(d, v2, v3));
+  const F32 quads =
+      hn::BitCast(d, hn::InterleaveLower(wide, v01, v23)) + hn::BitCast(d, hn::InterleaveUpper(wide, v01, v23));
+  const hn::Half<F32Tag> half;
+  const auto folded = hn::LowerHalf(half, quads) + hn::UpperHalf(half, quads);
+#if HWY_TARGET == HWY_AVX3
+  const hn::Half<decltype(half)> quarter;
+  hn::StoreU(hn::LowerHalf(quarter, folded) + hn::UpperHalf(quarter, folded), quarter, to);
+#else
+  hn::StoreU(folded, half, to);
+#endif
+#endif
+}
+
+/// MT rows of A by kDotCols rows of B: to[i * stride + j] = a_i . b_j. Two steps of K run side by side where registers
+/// allow.
+template <class Storage, int MT>
+HWY_NOINLINE void dotTile(const float *a, int64_t strideM, const typename Storage::Element *const *b, int64_t k,
+                          float *to, int64_t stride) {
+  constexpr int kSteps = MT == 1 ? 2 : 1;
+  F32 sum[kSteps][MT][kDotCols];
+#pragma GCC unroll 16
+  for (int s = 0; s < kSteps; ++s)
+#pragma GCC unroll 16
+    for (int i = 0; i < MT; ++i)
+#pragma GCC unroll 16
+      for (int j = 0; j < kDotCols; ++j)
+        sum[s][i][j] = zero();
+
+  int64_t at = 0;
+  for (; at + kSteps * kLanes <= k; at += kSteps * kLanes)
+#pragma GCC unroll 16
+    for (int s = 0; s < kSteps; ++s) {
+      F32 row[MT];
+#pragma GCC unroll 16
+      for (int i = 0; i < MT; ++i)
+        row[i] = load(a + i * strideM + at + s * kLanes);
+#pragma GCC unroll 16
+      for (int j = 0; j < kDotCols; ++j) {
+        const F32 weight = Storage::widen(b[j] + at + s * kLanes);
+#pragma GCC unroll 16
+        for (int i = 0; i < MT; ++i)
+          sum[s][i][j] = fma(row[i], weight, sum[s][i][j]);
+      }
+    }
+  for (; at < k; at += kLanes) {
+    const int64_t n = std::min(kLanes, k - at);
+    F32 row[MT];
+#pragma GCC unroll 16
+    for (int i = 0; i < MT; ++i)
+      row[i] = loadN(a + i * strideM + at, n);
+#pragma GCC unroll 16
+    for (int j = 0; j < kDotCols; ++j) {
+      const F32 weight = Storage::widenN(b[j] + at, n);
+#pragma GCC unroll 16
+      for (int i = 0; i < MT; ++i)
+        sum[0][i][j] = fma(row[i], weight, sum[0][i][j]);
+    }
+  }
+
+#pragma GCC unroll 16
+  for (int i = 0; i < MT; ++i) {
+    if constexpr (kSteps == 2)
+#pragma GCC unroll 16
+      for (int j = 0; j < kDotCols; ++j)
+        sum[0][i][j] = sum[0][i][j] + sum[1][i][j];
+    storeSums(sum[0][i][0], sum[0][i][1], sum[0][i][2], sum[0][i][3], to + i * stride);
+  }
+}
+
+template <class Storage>
+using DotTile = void (*)(const float *, int64_t, const typename Storage::Element *const *, int64_t, float *, int64_t);
+
+template <class Storage> DotTile<Storage> dotTileOf(int64_t rows) {
+  switch (rows) {
+  case 1:
+    return dotTile<Storage, 1>;
+  case 2:
+    return dotTile<Storage, 2>;
+#if HWY_TARGET == HWY_AVX3
+  case 3:
+    return dotTile<Storage, 3>;
+  case 4:
+    return dotTile<Storage, 4>;
+  case 5:
+    return dotTile<Storage, 5>;
+#endif
+  default:
+    return dotTile<Storage, kDotRows>;
+  }
+}
+
+/// Columns [begin, end) of a target by dot products.
+template <class Storage>
+void dotColumns(const GemmProblem &problem, const GemmTarget &target, int64_t begin, int64_t end) {
+  using Element = typename Storage::Element;
+  float sums[kDotMaxM * kDotStrip];
+  const Element *const b = static_cast<const Element *>(target.b);
+  for (int64_t strip = begin; strip < end; strip += kDotStrip) {
+    const int64_t cols = std::min(kDotStrip, end - strip);
+    for (int64_t j = 0; j < cols; j += kDotCols) {
+      const Element *rows[kDotCols];
+      for (int64_t c = 0; c < kDotCols; ++c) // a short rest repeats the last row
+        rows[c] = b + (strip + std::min(j + c, cols - 1)) * target.strideN;
+      for (int64_t m = 0; m < problem.m; m += kDotRows) {
+        const int64_t count = std::min<int64_t>(kDotRows, problem.m - m);
+        dotTileOf<Storage>(count)(problem.a + m * problem.aStrideM, problem.aStrideM, rows, problem.k,
+                                  sums + m * kDotStrip + j, kDotStrip);
+      }
+    }
+    finish(problem, target, {sums, kDotStrip, 0, strip, problem.m, cols});
+  }
+}
+
+/// sums[i, 0..cols) += the products of `rows` steps of K (at most 4) with the same steps of MT rows of A.
+template <class Storage, int MT>
+HWY_NOINLINE void addSteps(const float *a, int64_t strideM, int64_t strideK, int64_t steps,
+                           const typename Storage::Element *b, int64_t bStrideK, int64_t cols, float *sums) {
+  constexpr int kSteps = 4;
+  if (steps == kSteps) {
+    F32 factor[MT][kSteps];
+#pragma GCC unroll 16
+    for (int i = 0; i < MT; ++i)
+#pragma GCC unroll 16
+      for (int s = 0; s < kSteps; ++s)
+        factor[i][s] = set(a[i * strideM + s * strideK]);
+    int64_t j = 0;
+    for (; j + kLanes <= cols; j += kLanes) {
+      F32 weight[kSteps];
+#pragma GCC unroll 16
+      for (int s = 0; s < kSteps; ++s)
+        weight[s] = Storage::widen(b + s * bStrideK + j);
+#pragma GCC unroll 16
+      for (int i = 0; i < MT; ++i) {
+        F32 sum = load(sums + i * kStripCols + j);
+#pragma GCC unroll 16
+        for (int s = 0; s < kSteps; ++s)
+          sum = fma(factor[i][s], weight[s], sum);
+        store(sum, sums + i * kStripCols + j);
+      }
+    }
+    b += j, sums += j, cols -= j;
+  }
+  for (int64_t s = 0; s < steps; ++s)
+    for (int i = 0; i < MT; ++i)
+      for (int64_t j = 0; j < cols; j += kLanes) {
+        const int64_t n = std::min(kLanes, cols - j);
+        float *at = sums + i * kStripCols + j;
+        storeN(fma(set(a[i * strideM + s * strideK]), Storage::widenN(b + s * bStrideK + j, n), loadN(at, n)), at, n);
+      }
+}
+
+/// Columns [begin, end) of a target whose columns are contiguous; end - begin <= kStripCols.
+template <class Storage>
+void stripColumns(const GemmProblem &problem, const GemmTarget &target, int64_t begin, int64_t end) {
+  using Element = typename Storage::Element;
+  HWY_ALIGN float sums[kStripRows * kStripCols];
+  const int64_t cols = end - begin;
+  for (int64_t m = 0; m < problem.m; m += kStripRows) {
+    const int64_t rows = std::min<int64_t>(kStripRows, problem.m - m);
+    const auto add = rows == 1   ? addSteps<Storage, 1>
+                     : rows == 2 ? addSteps<Storage, 2>
+                     : rows == 3 ? addSteps<Storage, 3>
+                                 : addSteps<Storage, 4>;
+    std::fill(sums, sums + rows * kStripCols, 0.0f);
+    for (int64_t k = 0; k < problem.k; k += 4)
+      add(problem.a + m * problem.aStrideM + k * problem.aStrideK, problem.aStrideM, problem.aStrideK,
+          std::min<int64_t>(4, problem.k - k), static_cast<const Element *>(target.b) + k * target.strideK + begin,
+          target.strideK, cols, sums);
+    finish(problem, target, {sums, kStripCols, m, begin, rows, cols});
+  }
+}
+
+} // namespace HWY_NAMESPACE
+} // namespace ck
+HWY_AFTER_NAMESPACE();
+
+#endif // CK_LIB_RUNTIME_KERNELS_LINEAR_GEMMSMALL_H

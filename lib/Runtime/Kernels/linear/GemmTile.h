@@ -1,0 +1,141 @@
+//===- GemmTile.h - the micro-kernel ----------------------------*- C++ -*-===//
+//
+// A tile of C is VR vectors of rows of A by NR columns of B, held in registers: vectors of a packed panel of A times
+// broadcast elements of B. Weights are the wide operand of a linear layer and lie with K contiguous, so that
+// broadcasting from them needs no packing at all; the transposition is left to A, which is packed once, and to the
+// finished tile.
+//
+//===----------------------------------------------------------------------===//
+
+// This guard is per target, so it flips with the toggle of foreach_target.h.
+#if defined(CK_LIB_RUNTIME_KERNELS_LINEAR_GEMMTILE_H) == defined(HWY_TARGET_TOGGLE)
+#ifdef CK_LIB_RUNTIME_KERNELS_LINEAR_GEMMTILE_H
+#undef CK_LIB_RUNTIME_KERNELS_LINEAR_GEMMTILE_H
+#else
+#define CK_LIB_RUNTIME_KERNELS_LINEAR_GEMMTILE_H
+#endif
+
+#include "linear/GemmEpilogue.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace ck {
+namespace HWY_NAMESPACE {
+
+// Shapes that fill the registers: 32 x 12 of 32 registers, 16 x 6 of 16.
+#if HWY_TARGET == HWY_AVX3
+inline constexpr int kTileVectors = 2, kTileCols = 12;
+#elif HWY_TARGET == HWY_AVX2
+inline constexpr int kTileVectors = 2, kTileCols = 6;
+#else
+inline constexpr int kTileVectors = 4, kTileCols = 2;
+#endif
+inline constexpr int64_t kPanelRows = kTileVectors * kLanes;
+
+/// One tile over one block of K.
+struct Tile {
+  const GemmProblem *problem;
+  const GemmTarget *target;
+  int64_t m, n;   ///< first element of C
+  int64_t rows;   ///< rows of C, at most those of the panel
+  const float *a; ///< panel: k steps of a full set of vectors
+  const float *b; ///< element j of step k is b[k * bStrideK + j * bStrideN]
+  int64_t bStrideK, bStrideN;
+  int64_t k;
+  float *partial; ///< sums over earlier blocks of K
+  bool first, last;
+  const float *next; ///< rows of B that are wanted soon
+  int64_t nextRows;
+};
+
+template <int VR, int NR> HWY_NOINLINE void computeTile(const Tile &tile) {
+  constexpr int64_t kLine = 16; // steps of K per cache line of a row of B
+  F32 sum[NR][VR];
+#pragma GCC unroll 16
+  for (int j = 0; j < NR; ++j)
+#pragma GCC unroll 16
+    for (int v = 0; v < VR; ++v)
+      sum[j][v] = zero();
+
+  const float *a = tile.a, *b = tile.b;
+  const int64_t strideK = tile.bStrideK, strideN = tile.bStrideN;
+  for (int64_t begin = 0; begin < tile.k; begin += kLine) {
+    for (int64_t row = 0; row < tile.nextRows; ++row)
+      __builtin_prefetch(tile.next + row * strideN + begin);
+    const int64_t steps = std::min(kLine, tile.k - begin);
+#pragma GCC unroll 1
+    for (int64_t k = 0; k < steps; ++k) {
+      F32 column[VR];
+#pragma GCC unroll 16
+      for (int v = 0; v < VR; ++v)
+        column[v] = load(a + v * kLanes);
+#pragma GCC unroll 16
+      for (int j = 0; j < NR; ++j) {
+        const F32 element = set(b[j * strideN]);
+#pragma GCC unroll 16
+        for (int v = 0; v < VR; ++v)
+          sum[j][v] = fma(column[v], element, sum[j][v]);
+      }
+      a += VR * kLanes;
+      b += strideK;
+    }
+  }
+
+  if (!tile.first)
+#pragma GCC unroll 16
+    for (int j = 0; j < NR; ++j)
+#pragma GCC unroll 16
+      for (int v = 0; v < VR; ++v)
+        sum[j][v] = load(tile.partial + (j * VR + v) * kLanes) + sum[j][v];
+  if (!tile.last) {
+#pragma GCC unroll 16
+    for (int j = 0; j < NR; ++j)
+#pragma GCC unroll 16
+      for (int v = 0; v < VR; ++v)
+        store(sum[j][v], tile.partial + (j * VR + v) * kLanes);
+    return;
+  }
+
+  constexpr int kStride = (NR + 3) / 4 * 4, kLastCol = NR - 1;
+  HWY_ALIGN float rows[VR * kLanes * kStride];
+#pragma GCC unroll 16
+  for (int v = 0; v < VR; ++v)
+#pragma GCC unroll 16
+    for (int j = 0; j < NR; j += 4) // columns behind the last are padding
+      storeTransposed(sum[j][v], sum[std::min(j + 1, kLastCol)][v], sum[std::min(j + 2, kLastCol)][v],
+                      sum[std::min(j + 3, kLastCol)][v], rows + v * kLanes * kStride + j, kStride);
+  finish(*tile.problem, *tile.target, {rows, kStride, tile.m, tile.n, tile.rows, NR});
+}
+
+using ComputeTile = void (*)(const Tile &);
+
+/// Widths into which a block of columns is cut, greedily.
+inline int64_t tileWidth(int64_t cols) {
+  if (cols >= kTileCols)
+    return kTileCols;
+  return cols >= 8 ? 8 : cols >= 4 ? 4 : cols >= 2 ? 2 : 1;
+}
+
+template <int VR> ComputeTile tileKernelOf(int64_t width) {
+  switch (width) {
+  case kTileCols:
+    return computeTile<VR, kTileCols>;
+#if HWY_TARGET == HWY_AVX3
+  case 8:
+    return computeTile<VR, 8>;
+#endif
+#if HWY_TARGET != HWY_SCALAR
+  case 4:
+    return computeTile<VR, 4>;
+  case 2:
+    return computeTile<VR, 2>;
+#endif
+  default:
+    return computeTile<VR, 1>;
+  }
+}
+
+} // namespace HWY_NAMESPACE
+} // namespace ck
+HWY_AFTER_NAMESPACE();
+
+#endif // CK_LIB_RUNTIME_KERNELS_LINEAR_GEMMTILE_H

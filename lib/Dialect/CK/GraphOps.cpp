@@ -122,3 +122,5 @@ LogicalResult ConcatOp::verify() {
     return emitOpError("needs at least one input");
   return verifyAxis(*this, getAxis(), getInputs().front());
 }
+
+OpFoldResult LastRowOp::fold(FoldAdaptor) { return getType() == getInput().getType() ? getInput() : Value(); }

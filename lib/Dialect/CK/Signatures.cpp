@@ -153,6 +153,12 @@ FailureOr<OpFoldResult> ck::materializeExpr(OpBuilder &builder, Location loc, co
     return OpFoldResult(builder.getIndexAttr(*value));
   if (expr.kind() == Expr::Kind::Dim)
     return materializeDim(builder, loc, bindings, expr.name(), operands, params);
+  // min and max take any number of arguments: all but the last are one expression.
+  if (expr.args().size() > 2) {
+    std::vector<Expr> head(expr.args().begin(), expr.args().end() - 1);
+    return materializeExpr(builder, loc, bindings, Expr::make(expr.kind(), {Expr::make(expr.kind(), head), expr.args().back()}),
+                           operands, params);
+  }
   if (expr.args().size() != 2)
     return failure();
   FailureOr<OpFoldResult> lhs = materializeExpr(builder, loc, bindings, expr.args()[0], operands, params);

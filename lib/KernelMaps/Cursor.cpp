@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "Cursor.h"
 
-namespace ck {
+namespace ck::maps {
 
 static bool isSpace(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 static bool isDigit(char c) { return c >= '0' && c <= '9'; }
@@ -81,9 +81,9 @@ Error Cursor::expected(std::string_view what) {
       ++end;
     unsigned char c = static_cast<unsigned char>(text[position]);
     if (end > position)
-      found = quoted(text.substr(position, end - position));
+      found = inQuotes(text.substr(position, end - position));
     else if (c >= 0x20 && c < 0x7f)
-      found = quoted(text.substr(position, 1));
+      found = inQuotes(text.substr(position, 1));
     else
       found = "byte " + std::to_string(c);
   }
@@ -101,7 +101,7 @@ size_t Cursor::mark() {
   return position;
 }
 
-std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
+std::string inQuotes(std::string_view text) { return "'" + std::string(text) + "'"; }
 
 std::string join(const std::vector<std::string> &parts, std::string_view separator) {
   std::string all;
@@ -122,4 +122,4 @@ std::string shapeText(const std::vector<int64_t> &shape) {
   return "[" + join(parts, ",") + "]";
 }
 
-} // namespace ck
+} // namespace ck::maps

@@ -12,7 +12,7 @@
 #include <string>
 #include <string_view>
 
-namespace ck {
+namespace ck::maps {
 
 /// A position in a text. White space between tokens is skipped. The text must outlive the cursor.
 class Cursor {
@@ -52,7 +52,7 @@ private:
 Result<Expr> parseExpression(Cursor &cursor);
 
 /// `x` in quotes.
-std::string quoted(std::string_view text);
+std::string inQuotes(std::string_view text);
 /// Parts joined by `separator`.
 std::string join(const std::vector<std::string> &parts, std::string_view separator);
 /// "[2,?,4]".
@@ -63,6 +63,10 @@ std::string extentText(int64_t extent);
 /// Longest text that the parsers take.
 inline constexpr size_t kMaxTextLength = 16384;
 
+} // namespace ck::maps
+
+namespace ck {
+using namespace maps;
 } // namespace ck
 
 #endif // CK_LIB_KERNELMAPS_CURSOR_H

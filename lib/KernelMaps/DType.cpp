@@ -22,7 +22,7 @@ const std::vector<DTypeInfo> &allDTypes() {
   return types;
 }
 
-const DTypeInfo *findDType(std::string_view name) {
+const DTypeInfo *findDTypeInfo(std::string_view name) {
   for (const DTypeInfo &type : allDTypes())
     if (type.name == name)
       return &type;
@@ -30,10 +30,10 @@ const DTypeInfo *findDType(std::string_view name) {
 }
 
 bool isKnownDType(std::string_view name) {
-  if (findDType(name))
+  if (findDTypeInfo(name))
     return true;
   Cursor cursor(name);
-  if (!cursor.consume("packed") || !cursor.consume("<") || !findDType(cursor.identifier()))
+  if (!cursor.consume("packed") || !cursor.consume("<") || !findDTypeInfo(cursor.identifier()))
     return false;
   while (cursor.consume(","))
     if (cursor.identifier().empty())
@@ -42,9 +42,9 @@ bool isKnownDType(std::string_view name) {
 }
 
 Result<int64_t> storageBytes(std::string_view dtype, const std::vector<int64_t> &shape) {
-  const DTypeInfo *type = findDType(dtype);
+  const DTypeInfo *type = findDTypeInfo(dtype);
   if (!type)
-    return Error{"the size of " + quoted(dtype) + " is not known"};
+    return Error{"the size of " + inQuotes(dtype) + " is not known"};
   // Blocks first: rows of a block type must be whole, and the count of blocks overflows later than that of elements.
   int64_t blocks = 1;
   for (size_t i = 0; i < shape.size(); ++i) {

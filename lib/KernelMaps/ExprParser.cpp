@@ -168,7 +168,7 @@ private:
 
 } // namespace
 
-Result<Expr> parseExpression(Cursor &cursor) { return Parser(cursor).parseAnd(); }
+Result<Expr> maps::parseExpression(Cursor &cursor) { return Parser(cursor).parseAnd(); }
 
 Result<Expr> Expr::parse(std::string_view text) {
   if (text.size() > kMaxTextLength)

@@ -8,7 +8,7 @@
 
 #include <algorithm>
 
-namespace ck {
+namespace ck::maps {
 
 std::optional<LinearForm> linearForm(const Expr &expr, const std::string &unknown, const Expr::Lookup &lookup) {
   if (expr.kind() == Expr::Kind::Dim && expr.name() == unknown)
@@ -50,4 +50,4 @@ std::optional<LinearForm> linearForm(const Expr &expr, const std::string &unknow
   return r;
 }
 
-} // namespace ck
+} // namespace ck::maps

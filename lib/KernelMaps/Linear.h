@@ -8,7 +8,7 @@
 
 #include "ck/KernelMaps/Expr.h"
 
-namespace ck {
+namespace ck::maps {
 
 /// mul * unknown + add.
 struct LinearForm {
@@ -19,6 +19,10 @@ struct LinearForm {
 /// `lookup` supplies every other name.
 std::optional<LinearForm> linearForm(const Expr &expr, const std::string &unknown, const Expr::Lookup &lookup);
 
+} // namespace ck::maps
+
+namespace ck {
+using namespace maps;
 } // namespace ck
 
 #endif // CK_LIB_KERNELMAPS_LINEAR_H

@@ -34,13 +34,13 @@ Result<std::string> parseDType(Cursor &cursor) {
     name += ">";
   }
   if (!isKnownDType(name))
-    return cursor.errorAt(start, quoted(name) + " is not an element type");
+    return cursor.errorAt(start, inQuotes(name) + " is not an element type");
   return name;
 }
 
 Status parseDims(Cursor &cursor, SigOperand &operand) {
   if (!cursor.consume("["))
-    return cursor.expected("'[' after the name of operand " + quoted(operand.name));
+    return cursor.expected("'[' after the name of operand " + inQuotes(operand.name));
   if (cursor.consume("]"))
     return Status::success();
   if (cursor.consume("...")) {
@@ -86,7 +86,7 @@ Status parseStrides(Cursor &cursor, SigOperand &operand) {
   if (!cursor.consume("}"))
     return cursor.expected("'}' or ','");
   if (operand.strides.size() != operand.dims.size())
-    return cursor.error("operand " + quoted(operand.name) + " has " + std::to_string(operand.dims.size()) +
+    return cursor.error("operand " + inQuotes(operand.name) + " has " + std::to_string(operand.dims.size()) +
                         " dims, but " + std::to_string(operand.strides.size()) + " strides");
   return Status::success();
 }
@@ -136,7 +136,7 @@ Status parseOperands(Cursor &cursor, bool isOutput, std::vector<SigOperand> &ope
       return operand.error();
     for (const SigOperand &other : operands)
       if (other.name == operand->name)
-        return cursor.errorAt(start, "operand " + quoted(operand->name) + " is listed twice");
+        return cursor.errorAt(start, "operand " + inQuotes(operand->name) + " is listed twice");
     operands.push_back(*std::move(operand));
   } while (cursor.consume(","));
   return Status::success();
@@ -182,7 +182,7 @@ Result<Signature> parseSignature(std::string_view text) {
       SigOperand plain = output;
       plain.accumulates = plain.partial = false;
       if (operandText(plain) != operandText(*input))
-        return Error{"operand " + quoted(output.name) + " is updated in place, but is " + operandText(*input) +
+        return Error{"operand " + inQuotes(output.name) + " is updated in place, but is " + operandText(*input) +
                      " as input and " + operandText(plain) + " as output"};
     }
   return signature;

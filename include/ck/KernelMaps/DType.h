@@ -24,7 +24,7 @@ struct DTypeInfo {
 };
 
 /// The entry of `name`, or nullptr when it is no plain or block type.
-const DTypeInfo *findDType(std::string_view name);
+const DTypeInfo *findDTypeInfo(std::string_view name);
 /// Every plain and block type, in a fixed order.
 const std::vector<DTypeInfo> &allDTypes();
 /// True for plain and block types and well-formed packed forms of them.

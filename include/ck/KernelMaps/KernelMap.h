@@ -16,19 +16,24 @@ struct ParamDecl {
   enum class Kind { I64, F64, Bool, Enum };
   std::string name;
   Kind kind = Kind::F64;
-  std::vector<std::string> values; ///< of an Enum: passed as the index into this list
-  std::optional<Param> defaultValue;
-  std::string str() const; ///< "eps:f64", "act:{silu,gelu_tanh}"
+  std::vector<std::string> values;   ///< of an Enum: passed as the index into this list
+  std::optional<Param> defaultValue; ///< used when the op has no such attribute
+  std::string str() const;           ///< "eps:f64", "act:{silu,gelu_tanh}", "alpha:f64 = 1"
 };
 Result<ParamDecl> parseParamDecl(std::string_view text);
+/// `value` as the type of `decl` (an integer is taken for an F64), or an Error that names both.
+Result<Param> convertParam(const ParamDecl &decl, const Param &value);
 
-/// Scratch memory: `name[expr]:dtype`, with `@thread` once per team member and outside the arena.
+/// Scratch memory: `name[expr]:dtype`, with `@thread` once per team member and outside the arena. A kernel with several
+/// per-thread pieces finds them one after the other in the order of the map, each at a multiple of 64 bytes.
 struct ScratchDecl {
   std::string name;
   Expr elements = Expr::integer(0);
   std::string dtype;
   bool perThread = false;
   std::string str() const;
+  /// Size under `lookup`, rounded up to whole blocks of the type and to 64 bytes; kDynamicDim when not known yet.
+  Result<int64_t> bytes(const Expr::Lookup &lookup) const;
 };
 Result<ScratchDecl> parseScratchDecl(std::string_view text);
 
@@ -61,13 +66,13 @@ struct KernelMap {
   std::vector<Implements> implements;
   std::vector<Expr> requirements; ///< `requires`: predicates over static dims and params
   NumericsClass numerics = NumericsClass::F32;
-  std::string numericsContract;
+  std::string numericsContract, accumulation, rounding;
   double tolerance = 0; ///< max error over max |reference|
   struct Implementation {
     std::string isa, source;
   };
-  std::vector<Implementation> implementations;
-  std::string backwardOf, sameAs, parallel, notes, host;
+  std::vector<Implementation> implementations; ///< none in a twin (sameAs)
+  std::string backwardOf, sameAs, parallel, notes, host, pack;
   std::vector<std::string> fuses;
   std::optional<Expr> cost; ///< over dims, at the bound; lower is preferred
   std::string path, digest; ///< file, and SHA-256 of its canonical JSON
@@ -75,11 +80,15 @@ struct KernelMap {
   const std::string &id() const { return contract.id; }
 };
 
+/// Reads one map from memory; errors name `path`, JSON pointer and rule:
+///   norm/x.json: #/params/0/type: expected one of "i64", "f64", "bool", "enum", found "f32" [enum]
+/// The stem of `path` must equal the id.
+Result<KernelMap> parseKernelMap(std::string_view text, const std::string &path);
 /// Loads one map; errors name file, JSON pointer and rule.
 Result<KernelMap> loadKernelMap(const std::string &path);
 /// Loads every *.json below `dir` (except schema.json), sorted by id; duplicate ids are an error.
 Result<std::vector<KernelMap>> loadKernelMaps(const std::string &dir);
-/// $CK_KERNEL_MAPS, else the folder beside the running program's install, else the source tree's.
+/// $CK_KERNEL_MAPS, else ../share/ck/kernel_maps beside the running program if it exists, else the source tree's.
 std::string defaultKernelMapDir();
 
 /// One 8-byte slot of a provider's args struct. Order: operands (inputs, then outputs not already listed), arena

@@ -111,6 +111,26 @@ Status concat(Call &call) {
                    [&](int64_t w, size_t p, int64_t i) { output.data[w] = pieces[p]->data[i]; });
 }
 
+/// The whole is as long as its pieces together.
+void relatePieces(const char *whole, const std::string &piece, const Params &attrs,
+                  std::map<std::string, std::vector<int64_t>> &shapes) {
+  size_t axis = static_cast<size_t>(std::get<int64_t>(attrs.at("axis")));
+  int64_t total = 0;
+  for (const auto &[name, shape] : shapes)
+    if (name != whole && name.compare(0, piece.size(), piece) == 0 && axis < shape.size())
+      total += shape[axis];
+  if (axis < shapes[whole].size())
+    shapes[whole][axis] = total;
+}
+
+void relateSplit(const Params &attrs, std::map<std::string, std::vector<int64_t>> &shapes) {
+  relatePieces("input", "output", attrs, shapes);
+}
+
+void relateConcat(const Params &attrs, std::map<std::string, std::vector<int64_t>> &shapes) {
+  relatePieces("output", "input", attrs, shapes);
+}
+
 /// The lowest index wins ties; a NaN never wins unless there is nothing else, then the result is 0.
 Status argmax(Call &call) {
   const Tensor &input = call.in("input");
@@ -178,6 +198,7 @@ std::vector<Operation> dataOperations() {
   cut.outputs = {"output*"};
   cut.defaults = {{"axis", int64_t(0)}};
   cut.evaluate = split;
+  cut.relate = relateSplit;
 
   Operation join;
   join.name = "concat";
@@ -185,6 +206,7 @@ std::vector<Operation> dataOperations() {
   join.outputs = {"output"};
   join.defaults = {{"axis", int64_t(0)}};
   join.evaluate = concat;
+  join.relate = relateConcat;
 
   Operation best;
   best.name = "argmax";

@@ -59,6 +59,8 @@ Status linear(Call &call) {
       !status)
     return status;
   std::string act = call.word("act");
+  if (act != "none" && !isActivation(act))
+    return badCall("there is no activation " + act);
   project(input, weight, call.optional("bias"),
           [&](int64_t t, int64_t n, double y) { output.data[t * N + n] = act == "none" ? y : activate(act, y, 0); });
   return Status::success();

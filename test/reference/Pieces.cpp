@@ -10,6 +10,14 @@ double softcap(double x, double cap) { return cap == 0 ? x : cap * std::tanh(x /
 
 static double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 
+bool isActivation(const std::string &kind) {
+  for (const char *known : {"silu", "gelu_tanh", "gelu_erf", "gelu_quick", "relu", "relu2", "leaky_relu", "tanh",
+                            "sigmoid", "exp", "sin", "softcap"})
+    if (kind == known)
+      return true;
+  return false;
+}
+
 double activate(const std::string &kind, double x, double alpha) {
   const double pi = 3.14159265358979323846;
   if (kind == "silu")

@@ -11,6 +11,7 @@ namespace ck::reference {
 inline constexpr double notANumber = std::numeric_limits<double>::quiet_NaN();
 
 /// f(x) of the closed list of activations; `alpha` is the slope of leaky_relu and the cap of softcap.
+bool isActivation(const std::string &kind);
 double activate(const std::string &kind, double x, double alpha);
 /// cap * tanh(x / cap); x itself when cap is 0.
 double softcap(double x, double cap);

@@ -10,6 +10,8 @@ Status activation(Call &call) {
   Tensor &output = call.out("output");
   if (Status status = call.expectShapes({{"output", input.shape}}); !status)
     return status;
+  if (!isActivation(call.word("kind")))
+    return badCall("there is no activation " + call.word("kind"));
   for (int64_t i = 0; i < input.elements(); ++i)
     output.data[i] = activate(call.word("kind"), input.data[i], call.number("alpha"));
   return Status::success();
@@ -20,6 +22,8 @@ Status glu(Call &call) {
   const Tensor &gate = call.in("gate"), *up = call.optional("up");
   Tensor &output = call.out("output");
   std::string act = call.word("act");
+  if (!isActivation(act))
+    return badCall("there is no activation " + act);
   if (up) {
     if (Status status = call.expectShapes({{"up", gate.shape}, {"output", gate.shape}}); !status)
       return status;

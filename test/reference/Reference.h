@@ -75,6 +75,8 @@ struct Operation {
   std::vector<std::vector<Params>> draws;
   /// Groups of optional operands that are present together or not at all.
   std::vector<std::vector<std::string>> together;
+  /// Adjusts randomly drawn shapes (operand name to shape) where extents are related in a way that no signature says.
+  void (*relate)(const Params &attrs, std::map<std::string, std::vector<int64_t>> &shapes) = nullptr;
   /// Magnitudes of the random inputs worth trying.
   std::vector<double> magnitudes = {1};
   /// Replaces inputs by values that have a meaning (indices in range) and plants NaN where nothing may be read. False

@@ -7,9 +7,10 @@
 
 namespace ck::check {
 
-static const Element elements[] = {{"f32", 4, true},  {"f64", 8, true},  {"bf16", 2, true},
-                                   {"f16", 2, true},  {"i32", 4, false}, {"i64", 8, false},
-                                   {"i16", 2, false}, {"i8", 1, false},  {"u8", 1, false}};
+static const Element elements[] = {{"f32", 4, true},  {"f64", 8, true}, {"bf16", 2, true}, {"f16", 2, true},
+                                   {"i1", 1, false},  {"i8", 1, false}, {"i16", 2, false}, {"i32", 4, false},
+                                   {"i64", 8, false}, {"u8", 1, false}, {"u16", 2, false}, {"u32", 4, false},
+                                   {"u64", 8, false}};
 
 const Element *findElement(std::string_view dtype) {
   for (const Element &element : elements)
@@ -69,7 +70,7 @@ void store(const Element &element, double value, uint8_t *to) {
   } else if (element.name == "f16") {
     put(halfBits(value), to);
   } else {
-    int64_t integer = static_cast<int64_t>(value);
+    int64_t integer = element.name == "i1" ? value != 0 : static_cast<int64_t>(value);
     std::memcpy(to, &integer, element.bytes); // little endian
   }
 }
@@ -85,13 +86,17 @@ double load(const Element &element, const uint8_t *from) {
   }
   if (element.name == "f16")
     return halfValue(get<uint16_t>(from));
-  if (element.name == "i32")
-    return get<int32_t>(from);
-  if (element.name == "i64")
-    return static_cast<double>(get<int64_t>(from));
-  if (element.name == "i16")
-    return get<int16_t>(from);
-  return element.name == "i8" ? get<int8_t>(from) : *from;
+  if (element.name[0] == 'i' && element.bytes > 1) {
+    int64_t value = 0;
+    std::memcpy(&value, from, element.bytes);
+    int unused = 64 - 8 * element.bytes; // extends the sign
+    return static_cast<double>(static_cast<int64_t>(static_cast<uint64_t>(value) << unused) >> unused);
+  }
+  if (element.name == "i8")
+    return get<int8_t>(from);
+  uint64_t value = 0;
+  std::memcpy(&value, from, element.bytes);
+  return static_cast<double>(value);
 }
 
 double rounded(const Element &element, double value) {

@@ -3,7 +3,6 @@
 #include "Geometry.h"
 
 #include <algorithm>
-#include <functional>
 #include <numeric>
 
 namespace ck::check {
@@ -74,9 +73,9 @@ GeometryDrawer::GeometryDrawer(const KernelMap &map, const Implements &implement
       attrNames.insert(name.substr(1));
 }
 
-const std::string &GeometryDrawer::opName(const std::string &operand) const {
-  auto renamed = implements.bind.find(operand);
-  return renamed == implements.bind.end() ? operand : renamed->second;
+const std::string &GeometryDrawer::opName(const std::string &name) const {
+  auto renamed = implements.bind.find(name);
+  return renamed == implements.bind.end() ? name : renamed->second;
 }
 
 int GeometryDrawer::edgeCases() const { return 1 + static_cast<int>(freeDims.size()); }
@@ -90,18 +89,30 @@ int64_t GeometryDrawer::cycle(const std::string &what, int64_t count, int index)
   return order[index % count];
 }
 
+/// 1 and 1.0 are one value: JSON does not tell them apart.
+static bool sameValue(const Param &a, const Param &b) {
+  auto number = [](const Param &param) -> std::optional<double> {
+    if (const int64_t *integer = std::get_if<int64_t>(&param))
+      return static_cast<double>(*integer);
+    if (const double *real = std::get_if<double>(&param))
+      return *real;
+    return std::nullopt;
+  };
+  return number(a) && number(b) ? *number(a) == *number(b) : a == b;
+}
+
 bool GeometryDrawer::isFree(const std::string &attr, const Param &value) const {
   if (auto pinned = implements.attrs.find(attr); pinned != implements.attrs.end())
-    return pinned->second == value;
+    return sameValue(pinned->second, value);
   for (const ParamDecl &param : map.contract.params)
-    if (param.name == attr)
+    if (opName(param.name) == attr)
       return param.kind != ParamDecl::Kind::Enum ||
              std::any_of(param.values.begin(), param.values.end(),
                          [&](const std::string &name) { return Param(name) == value; });
   if (attrNames.count(attr))
     return true;
   auto standard = operation.defaults.find(attr);
-  return standard != operation.defaults.end() && standard->second == value;
+  return standard != operation.defaults.end() && sameValue(standard->second, value);
 }
 
 Status GeometryDrawer::drawAttributes(Geometry &geometry, Random &random, int attempt) const {
@@ -119,44 +130,67 @@ Status GeometryDrawer::drawAttributes(Geometry &geometry, Random &random, int at
     for (const auto &[name, value] : allowed[pick])
       geometry.attrs[name] = value;
   }
-  for (const auto &[name, value] : implements.attrs)
-    geometry.attrs[name] = value;
+  for (const auto &[name, value] : implements.attrs) {
+    // Keep the type of the default: the map's JSON may have written 1 for 1.0.
+    auto standard = operation.defaults.find(name);
+    if (standard != operation.defaults.end() && std::holds_alternative<double>(standard->second) &&
+        std::holds_alternative<int64_t>(value))
+      geometry.attrs[name] = static_cast<double>(std::get<int64_t>(value));
+    else
+      geometry.attrs[name] = value;
+  }
   for (const ParamDecl &param : map.contract.params) {
-    if (implements.attrs.count(param.name))
-      continue;
-    if (param.kind == ParamDecl::Kind::Enum)
-      geometry.attrs[param.name] =
-          param.values[cycle(param.name, static_cast<int64_t>(param.values.size()), geometry.index)];
-    else if (param.kind == ParamDecl::Kind::Bool)
-      geometry.attrs[param.name] = cycle(param.name, 2, geometry.index) == 1;
-    else if (!geometry.attrs.count(param.name)) {
-      if (!param.defaultValue)
-        return Error{"the reference of " + operation.name + " knows no value for the parameter " + param.name};
-      geometry.attrs[param.name] = *param.defaultValue;
+    const std::string &attr = opName(param.name);
+    if (!implements.attrs.count(attr)) {
+      if (param.kind == ParamDecl::Kind::Enum)
+        geometry.attrs[attr] =
+            param.values[cycle(param.name, static_cast<int64_t>(param.values.size()), geometry.index)];
+      else if (param.kind == ParamDecl::Kind::Bool)
+        geometry.attrs[attr] = cycle(param.name, 2, geometry.index) == 1;
+      else if (!geometry.attrs.count(attr) && param.defaultValue)
+        geometry.attrs[attr] = *param.defaultValue;
     }
+    auto value = geometry.attrs.find(attr);
+    if (value == geometry.attrs.end())
+      return Error{"the reference of " + operation.name + " knows no attribute " + attr + " for the parameter " +
+                   param.name};
+    geometry.params[param.name] = value->second;
   }
   return Status::success();
 }
 
+Result<int64_t> Geometry::lookup(const std::string &name) const {
+  if (name[0] != '$') {
+    auto dim = dims.find(name);
+    return dim == dims.end() ? kDynamicDim : dim->second;
+  }
+  auto value = params.find(name.substr(1));
+  if (value == params.end() && (value = attrs.find(name.substr(1))) == attrs.end())
+    return Error{"unknown attribute " + name};
+  if (const int64_t *integer = std::get_if<int64_t>(&value->second))
+    return *integer;
+  if (const bool *flag = std::get_if<bool>(&value->second))
+    return int64_t(*flag);
+  return Error{name + " is no integer"};
+}
+
 static Expr::Lookup lookup(const Geometry &geometry) {
-  return [&geometry](const std::string &name) -> Result<int64_t> {
-    if (name[0] != '$') {
-      auto dim = geometry.dims.find(name);
-      return dim == geometry.dims.end() ? Result<int64_t>(kDynamicDim) : Result<int64_t>(dim->second);
-    }
-    auto attr = geometry.attrs.find(name.substr(1));
-    if (attr == geometry.attrs.end())
-      return Error{"unknown attribute " + name};
-    if (const int64_t *integer = std::get_if<int64_t>(&attr->second))
-      return *integer;
-    if (const bool *flag = std::get_if<bool>(&attr->second))
-      return int64_t(*flag);
-    return Error{name + " is no integer"};
-  };
+  return [&geometry](const std::string &name) { return geometry.lookup(name); };
+}
+
+/// Dims that present operands do not name, and that have no definition, are 0.
+static std::set<std::string> namedDims(const KernelMap &map, const Geometry &geometry) {
+  std::vector<std::string> names;
+  for (const auto *operands : {&map.contract.signature.inputs, &map.contract.signature.outputs})
+    for (const SigOperand &operand : *operands)
+      for (const Expr &dim : operand.dims)
+        if (geometry.present.count(operand.name))
+          dim.collectNames(names);
+  return {names.begin(), names.end()};
 }
 
 Status GeometryDrawer::drawDims(Geometry &geometry, Random &random, int attempt) const {
-  // Dims that attributes alone define come first: they narrow what is left for the others.
+  // Dims that attributes alone define come first: expressions over them are then known.
   const std::vector<WhereClause> &where = map.contract.where;
   auto define = [&]() -> Status {
     for (size_t round = 0; round <= where.size(); ++round)
@@ -175,9 +209,12 @@ Status GeometryDrawer::drawDims(Geometry &geometry, Random &random, int attempt)
   };
   if (Status status = define(); !status)
     return status;
+  std::set<std::string> named = namedDims(map, geometry);
   int64_t count = static_cast<int64_t>(extents.size());
   for (size_t i = 0; i < freeDims.size(); ++i) {
     const std::string &name = freeDims[i];
+    if (!named.count(name)) // of absent operands only; what follows from it is not defined either
+      continue;
     int64_t &extent = geometry.dims[name];
     if (geometry.index == 0)
       extent = attempt == 0 ? 1 : extents[random.below(std::min<int64_t>(count, 4 + attempt))];
@@ -187,7 +224,6 @@ Status GeometryDrawer::drawDims(Geometry &geometry, Random &random, int attempt)
       extent = extents[cycle(name, count, geometry.index)];
     else // ever smaller, in case the work or a relation between dims is what stands in the way
       extent = extents[random.below(std::max<int64_t>(4, count - attempt / 4))];
-    geometry.hasZero |= extent == 0;
   }
   return define();
 }
@@ -248,14 +284,15 @@ static void drawStrides(const std::vector<bool> &free, Layout &layout, Random &r
   }
 }
 
-Status GeometryDrawer::drawLayouts(Geometry &geometry, Random &random) const {
+Status GeometryDrawer::makeShapes(Geometry &geometry) const {
   const Signature &signature = map.contract.signature;
+  std::map<std::string, std::vector<int64_t>> shapes;
   for (const auto *operands : {&signature.inputs, &signature.outputs})
     for (const SigOperand &operand : *operands) {
-      if (!geometry.present.count(operand.name) || geometry.layouts.count(operand.name))
+      if (!geometry.present.count(operand.name))
         continue;
-      std::vector<int64_t> shape;
-      int64_t elements = 1;
+      std::vector<int64_t> &shape = shapes[opName(operand.name)];
+      shape.clear();
       for (const Expr &dim : operand.dims) {
         Result<int64_t> extent = dim.evaluate(lookup(geometry));
         if (!extent)
@@ -263,12 +300,50 @@ Status GeometryDrawer::drawLayouts(Geometry &geometry, Random &random) const {
         if (*extent == kDynamicDim || *extent < 0)
           return Error{operand.name + ": no extent follows for " + dim.str()};
         shape.push_back(*extent);
-        if (__builtin_mul_overflow(elements, *extent, &elements) || elements > maxElements)
+      }
+    }
+  if (operation.relate)
+    operation.relate(geometry.attrs, shapes);
+
+  std::vector<ActualOperand> inputs, outputs;
+  for (auto [operands, actuals] : {std::pair{&signature.inputs, &inputs}, std::pair{&signature.outputs, &outputs}})
+    for (const SigOperand &operand : *operands) {
+      ActualOperand actual;
+      actual.present = geometry.present.count(operand.name) != 0;
+      if (actual.present) {
+        actual.shape = shapes[opName(operand.name)];
+        actual.dtype = operand.dtype[0] == '$' ? geometry.dtypes[operand.dtype] : operand.dtype;
+        geometry.layouts[operand.name] = Layout::compact(actual.shape);
+        if (geometry.layouts[operand.name].elements() > maxElements)
           return Error{operand.name + " would be too large to try"};
       }
-      Layout layout = Layout::compact(std::move(shape));
+      actuals->push_back(std::move(actual));
+    }
+  Params names = geometry.attrs;
+  for (const auto &[name, value] : geometry.params)
+    names[name] = value;
+  Result<Bindings> bindings = unify(signature, map.contract.where, inputs, outputs, names);
+  if (!bindings)
+    return bindings.error();
+  geometry.dims.clear();
+  for (const DimDef &dim : bindings->dims) {
+    geometry.dims[dim.name] = dim.extent;
+    geometry.hasZero |= dim.extent == 0;
+  }
+  return Status::success();
+}
+
+Status GeometryDrawer::drawLayouts(Geometry &geometry, Random &random) const {
+  const Signature &signature = map.contract.signature;
+  for (const auto *operands : {&signature.inputs, &signature.outputs})
+    for (const SigOperand &operand : *operands) {
+      // Of an updated operand both sides say the same.
+      if (!operand.hasStrides || !geometry.present.count(operand.name) ||
+          (operands == &signature.outputs && signature.isUpdated(operand.name)))
+        continue;
+      Layout &layout = geometry.layouts[operand.name];
       std::vector<bool> free(layout.shape.size(), false);
-      for (size_t axis = 0; operand.hasStrides && axis < operand.strides.size(); ++axis) {
+      for (size_t axis = 0; axis < operand.strides.size(); ++axis) {
         free[axis] = !operand.strides[axis];
         if (free[axis])
           continue;
@@ -279,7 +354,6 @@ Status GeometryDrawer::drawLayouts(Geometry &geometry, Random &random) const {
       }
       if (std::find(free.begin(), free.end(), true) != free.end() && random.below(3))
         drawStrides(free, layout, random);
-      geometry.layouts[operand.name] = std::move(layout);
     }
   return Status::success();
 }
@@ -305,6 +379,21 @@ Status GeometryDrawer::checkRequirements(const Geometry &geometry) const {
   return Status::success();
 }
 
+void GeometryDrawer::drawTypes(Geometry &geometry) const {
+  std::set<std::string> names;
+  for (const auto *operands : {&map.contract.signature.inputs, &map.contract.signature.outputs})
+    for (const SigOperand &operand : *operands)
+      if (operand.dtype[0] == '$')
+        names.insert(operand.dtype);
+  for (const std::string &name : names) {
+    std::vector<std::string> choices = {"f32", "i32"};
+    for (const WhereClause &clause : map.contract.where)
+      if (!clause.dtypes.empty() && clause.name == name)
+        choices = clause.dtypes;
+    geometry.dtypes[name] = choices[cycle(name, static_cast<int64_t>(choices.size()), geometry.index)];
+  }
+}
+
 Result<Geometry> GeometryDrawer::draw(int index, int attempt) const {
   Geometry geometry;
   geometry.index = index;
@@ -312,20 +401,11 @@ Result<Geometry> GeometryDrawer::draw(int index, int attempt) const {
   geometry.seed = random.bits();
   if (Status status = drawAttributes(geometry, random, attempt); !status)
     return status.error();
-  std::set<std::string> typeNames;
-  for (const auto *operands : {&map.contract.signature.inputs, &map.contract.signature.outputs})
-    for (const SigOperand &operand : *operands)
-      if (operand.dtype[0] == '$')
-        typeNames.insert(operand.dtype);
-  for (const std::string &name : typeNames) {
-    std::vector<std::string> choices = {"f32", "i32"};
-    for (const WhereClause &clause : map.contract.where)
-      if (!clause.dtypes.empty() && (clause.name == name || "$" + clause.name == name))
-        choices = clause.dtypes;
-    geometry.dtypes[name] = choices[cycle(name, static_cast<int64_t>(choices.size()), index)];
-  }
+  drawTypes(geometry);
   drawPresence(geometry);
   if (Status status = drawDims(geometry, random, attempt); !status)
+    return status.error();
+  if (Status status = makeShapes(geometry); !status)
     return status.error();
   if (Status status = checkRequirements(geometry); !status)
     return status.error();

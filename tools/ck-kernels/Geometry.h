@@ -19,7 +19,8 @@ namespace ck::check {
 struct Geometry {
   int index = 0;
   uint64_t seed = 0;                         ///< of the numbers
-  Params attrs;                              ///< of the operation and of the kernel, by one name
+  Params attrs;                              ///< of the operation
+  Params params;                             ///< of the kernel
   std::map<std::string, int64_t> dims;       ///< every dim symbol
   std::map<std::string, std::string> dtypes; ///< type variables, name with '$'
   std::set<std::string> present;             ///< kernel operands
@@ -27,8 +28,10 @@ struct Geometry {
   double magnitude = 1;
   bool hasZero = false;
 
-  /// "T=3 K=17 N=1, act=silu, with bias".
+  /// "K=17 N=1 T=3 act=silu, operands bias input output weight, magnitude 1".
   std::string str() const;
+  /// The integer behind a dim or `$name`, kDynamicDim for a dim that has none yet.
+  Result<int64_t> lookup(const std::string &name) const;
 };
 
 class GeometryDrawer {
@@ -43,20 +46,24 @@ public:
   /// `attempt` makes another one of the same index.
   Result<Geometry> draw(int index, int attempt) const;
 
-  /// The operation's name of a kernel operand.
-  const std::string &opName(const std::string &operand) const;
+  /// The operation's name of a kernel operand or parameter.
+  const std::string &opName(const std::string &name) const;
+
+  /// True if the map admits this value of an attribute: it is the one that must hold, passed as a parameter, used by an
+  /// expression, or the default.
+  bool isFree(const std::string &attr, const Param &value) const;
 
 private:
   /// Position in a shuffled cycle of `count` values; `what` names the list.
   int64_t cycle(const std::string &what, int64_t count, int index) const;
   Status drawAttributes(Geometry &geometry, reference::Random &random, int attempt) const;
-  Status drawDims(Geometry &geometry, reference::Random &random, int attempt) const;
+  void drawTypes(Geometry &geometry) const;
   void drawPresence(Geometry &geometry) const;
+  Status drawDims(Geometry &geometry, reference::Random &random, int attempt) const;
+  /// Shapes under the drawn dims, then the dims that unification reads off them.
+  Status makeShapes(Geometry &geometry) const;
   Status drawLayouts(Geometry &geometry, reference::Random &random) const;
   Status checkRequirements(const Geometry &geometry) const;
-  /// True if the attribute may take another value than its default.
-  bool isFree(const std::string &attr, const Param &value) const;
-
   const KernelMap &map;
   const Implements &implements;
   const reference::Operation &operation;

@@ -28,6 +28,7 @@ def CK_EmbeddingOp : CK_GraphOp<"embedding"> {
   }];
   let arguments = (ins AnyRankedTensor:$ids, AnyRankedTensor:$table);
   let results = (outs AnyRankedTensor:$output);
+  let rowwise = "true";
   let signatureBody = [{ return "ids[T]:i32, table[V,E]:$W -> output[T,E]:f32"; }];
   let assemblyFormat = "$ids `,` $table attr-dict `:` functional-type(operands, results)";
 }
@@ -45,6 +46,7 @@ def CK_LinearOp : CK_GraphOp<"linear"> {
   }];
   let arguments = (ins AnyRankedTensor:$input, AnyRankedTensor:$weight, Optional<AnyRankedTensor>:$bias);
   let results = (outs AnyRankedTensor:$output);
+  let rowwise = "true";
   let signatureBody = [{ return "input[...T,K]:f32, weight[N,K]:$W, bias[N]:f32? -> output[...T,N]:f32"; }];
   let assemblyFormat = "$input `,` $weight (`bias` $bias^)? attr-dict `:` functional-type(operands, results)";
 }
@@ -69,6 +71,7 @@ def CK_QkvLinearOp : CK_GraphOp<"qkv_linear", [AttrSizedOperandSegments]> {
                    DefaultValuedAttr<ConfinedAttr<I64Attr, [IntNonNegative]>, "0">:$heads,
                    DefaultValuedAttr<ConfinedAttr<I64Attr, [IntNonNegative]>, "0">:$kv_heads);
   let results = (outs AnyRankedTensor:$q, AnyRankedTensor:$k, AnyRankedTensor:$v);
+  let rowwise = "true";
   let signatureBody = [{
     if (op.getLayout() == "token_major")
       return "input[T,E]:f32, wq[NQ,E]:$WQ, wk[NK,E]:$WK, wv[NV,E]:$WV, bq[NQ]:f32?, bk[NK]:f32?, bv[NV]:f32? -> "
@@ -100,6 +103,7 @@ def CK_HeadLinearOp : CK_GraphOp<"head_linear"> {
                    CK_KeywordOr<["vocab_major", "embed_major"], "vocab_major">:$w_layout,
                    DefaultValuedAttr<F64Attr, "0.0">:$softcap);
   let results = (outs AnyRankedTensor:$logits);
+  let rowwise = "true";
   let signatureBody = [{
     return op.getWLayout() == "vocab_major" ? "input[T,E]:f32, weight[V,E]:$W -> logits[T,V]:f32"
                                             : "input[T,E]:f32, weight[E,V]:$W -> logits[T,V]:f32";
@@ -129,6 +133,7 @@ def CK_RmsNormOp : CK_GraphOp<"rms_norm"> {
                    CK_KeywordOr<["none", "weight", "one_plus_weight"], "weight">:$gain,
                    UnitAttr:$save_rstd);
   let results = (outs AnyRankedTensor:$output, Optional<AnyRankedTensor>:$rstd);
+  let rowwise = "true";
   let signatureBody = [{
     std::string text = "input[...T,E]:f32, gamma[E]:f32? -> output[...T,E]:f32";
     return op.getSaveRstd() ? text + ", rstd[...T]:f32" : text;
@@ -192,6 +197,7 @@ def CK_RopeOp : CK_GraphOp<"rope"> {
                    CK_KeywordOr<["token_major", "head_major"], "token_major">:$layout,
                    DefaultValuedAttr<BoolAttr, "false">:$inverse);
   let results = (outs AnyRankedTensor:$q_out, Optional<AnyRankedTensor>:$k_out);
+  let rowwise = "true";
   let signatureBody = [{
     bool tokenMajor = op.getLayout() == "token_major";
     std::string text = tokenMajor
@@ -237,6 +243,7 @@ def CK_AttentionOp : CK_GraphOp<"attention", [AttrSizedOperandSegments]> {
                    DefaultValuedAttr<F64Attr, "0.0">:$softcap,
                    CK_KeywordOr<["none", "lse"], "none">:$save);
   let results = (outs AnyRankedTensor:$output, Optional<AnyRankedTensor>:$lse);
+  let rowwise = "getLayout() == \"cache\"";
   let signatureBody = [{
     ::llvm::StringRef layout = op.getLayout();
     std::string q = layout == "head_major" ? "[$heads,T,D]" : "[T,$heads*D]";
@@ -296,6 +303,7 @@ def CK_GluOp : CK_GraphOp<"glu"> {
   }];
   let arguments = (ins AnyRankedTensor:$gate, Optional<AnyRankedTensor>:$up, CK_Keyword<CK_GluKinds>:$act);
   let results = (outs AnyRankedTensor:$output);
+  let rowwise = "true";
   let signatureBody = [{
     return op.getUp() ? "gate[...T,F]:f32, up[...T,F]:f32 -> output[...T,F]:f32"
                       : "gate[...T,2*F]:f32, up[...T,F]:f32? -> output[...T,F]:f32";
@@ -319,6 +327,7 @@ def CK_ActivationOp : CK_GraphOp<"activation"> {
   let arguments = (ins AnyRankedTensor:$input, CK_Keyword<CK_ActivationKinds>:$kind,
                    DefaultValuedAttr<F64Attr, "0.0">:$alpha);
   let results = (outs AnyRankedTensor:$output);
+  let rowwise = "true";
   let signatureBody = [{ return "input[...N]:f32 -> output[...N]:f32"; }];
   let assemblyFormat = "$input attr-dict `:` functional-type(operands, results)";
   let hasVerifier = 1;
@@ -338,6 +347,7 @@ def CK_AddOp : CK_GraphOp<"add"> {
   let arguments = (ins AnyRankedTensor:$a, AnyRankedTensor:$b, DefaultValuedAttr<F64Attr, "1.0">:$alpha,
                    DefaultValuedAttr<F64Attr, "1.0">:$scale);
   let results = (outs AnyRankedTensor:$output);
+  let rowwise = "true";
   let signatureBody = [{ return "a[...N]:f32, b[...N]:f32 -> output[...N]:f32"; }];
   let assemblyFormat = "$a `,` $b attr-dict `:` functional-type(operands, results)";
 }
@@ -355,6 +365,7 @@ def CK_MulOp : CK_GraphOp<"mul"> {
   }];
   let arguments = (ins AnyRankedTensor:$a, AnyRankedTensor:$b);
   let results = (outs AnyRankedTensor:$output);
+  let rowwise = "true";
   let signatureBody = [{ return "a[...N]:f32, b[...N]:f32 -> output[...N]:f32"; }];
   let assemblyFormat = "$a `,` $b attr-dict `:` functional-type(operands, results)";
 }
@@ -376,6 +387,7 @@ def CK_CopyOp : CK_GraphOp<"copy"> {
   }];
   let arguments = (ins AnyRankedTensor:$input);
   let results = (outs AnyRankedTensor:$output);
+  let rowwise = "true";
   let signatureBody = [{ return "input[...N]:$X -> output[...N]:$X"; }];
   let assemblyFormat = "$input attr-dict `:` functional-type(operands, results)";
 }
@@ -393,6 +405,7 @@ def CK_TransposeOp : CK_GraphOp<"transpose"> {
   }];
   let arguments = (ins AnyRankedTensor:$input, DenseI64ArrayAttr:$perm);
   let results = (outs AnyRankedTensor:$output);
+  let rowwise = "!getPerm().empty() && getPerm()[0] == 0";
   let signatureBody = [{ return ::ck::transposeSignature(op.getPerm()); }];
   let assemblyFormat = "$input attr-dict `:` functional-type(operands, results)";
   let hasVerifier = 1;
@@ -412,6 +425,7 @@ def CK_SplitOp : CK_GraphOp<"split"> {
   }];
   let arguments = (ins AnyRankedTensor:$input, ConfinedAttr<I64Attr, [IntNonNegative]>:$axis, DenseI64ArrayAttr:$sizes);
   let results = (outs Variadic<AnyRankedTensor>:$outputs);
+  let rowwise = "getAxis() != 0";
   let signatureBody = [{ return ::ck::splitSignature(op.getInput(), op.getAxis(), op.getSizes()); }];
   let assemblyFormat = "$input attr-dict `:` functional-type(operands, results)";
   let hasVerifier = 1;
@@ -430,6 +444,7 @@ def CK_ConcatOp : CK_GraphOp<"concat"> {
   }];
   let arguments = (ins Variadic<AnyRankedTensor>:$inputs, ConfinedAttr<I64Attr, [IntNonNegative]>:$axis);
   let results = (outs AnyRankedTensor:$output);
+  let rowwise = "getAxis() != 0";
   let signatureBody = [{ return ::ck::concatSignature(op.getInputs(), op.getAxis()); }];
   let assemblyFormat = "$inputs attr-dict `:` functional-type(operands, results)";
   let hasVerifier = 1;
@@ -438,8 +453,8 @@ def CK_ConcatOp : CK_GraphOp<"concat"> {
 def CK_LastRowOp : CK_GraphOp<"last_row"> {
   let summary = "the last row";
   let description = [{
-    `output[0,:] = input[T-1,:]`. Sampling needs the logits of the last token only; `--ck-schedule` moves this op above the
-    head, so that the head sees one row.
+    `output[0,:] = input[T-1,:]`; of a vector, its last element. Sampling needs the logits of the last token only;
+    `--ck-schedule` moves this op above the head, so that the head sees one row. The last row of one row is the input.
 
     Example:
 
@@ -449,8 +464,12 @@ def CK_LastRowOp : CK_GraphOp<"last_row"> {
   }];
   let arguments = (ins AnyRankedTensor:$input);
   let results = (outs AnyRankedTensor:$output);
-  let signatureBody = [{ return "input[T,E]:$X -> output[1,E]:$X"; }];
+  let signatureBody = [{
+    return ::llvm::cast<::mlir::RankedTensorType>(op.getInput().getType()).getRank() == 1
+        ? "input[T]:$X -> output[1]:$X" : "input[T,E]:$X -> output[1,E]:$X";
+  }];
   let assemblyFormat = "$input attr-dict `:` functional-type(operands, results)";
+  let hasFolder = 1;
 }
 
 def CK_ArgmaxOp : CK_GraphOp<"argmax"> {
@@ -466,6 +485,7 @@ def CK_ArgmaxOp : CK_GraphOp<"argmax"> {
   }];
   let arguments = (ins AnyRankedTensor:$input);
   let results = (outs AnyRankedTensor:$output);
+  let rowwise = "true";
   let signatureBody = [{ return "input[...T,V]:f32 -> output[...T]:i32"; }];
   let assemblyFormat = "$input attr-dict `:` functional-type(operands, results)";
 }

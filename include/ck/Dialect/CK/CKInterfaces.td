@@ -18,7 +18,11 @@ def SignatureOpInterface : OpInterface<"SignatureOpInterface"> {
     InterfaceMethod<"The signature of this instance, as text.", "::std::string", "getSignatureText">,
     InterfaceMethod<[{
       One value for each input of the signature, in its order; null where an optional operand is absent.
-    }], "::llvm::SmallVector<::mlir::Value>", "getSignatureOperands">
+    }], "::llvm::SmallVector<::mlir::Value>", "getSignatureOperands">,
+    InterfaceMethod<[{
+      True if rows are independent: where the first dim of the results is a dim T of the signature, row t of a result
+      depends on row t of the operands whose first dim is T, and on the other operands as a whole.
+    }], "bool", "isRowwise">
   ];
 }
 

@@ -185,7 +185,7 @@ def CK_BoundOp : CK_Op<"bound", [DeclareOpInterfaceMethods<ValueBoundsOpInterfac
   }];
   let arguments = (ins Index:$value, ConfinedAttr<I64Attr, [IntNonNegative]>:$bound);
   let results = (outs Index:$result);
-  let assemblyFormat = "$value `<` `=` $bound attr-dict";
+  let assemblyFormat = "$value ` ` `<` `=` $bound attr-dict";
 }
 
 def CK_FusedOp : CK_Op<"fused", [IsolatedFromAbove, RecursiveMemoryEffects, SingleBlock]> {

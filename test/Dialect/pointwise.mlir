@@ -1,0 +1,33 @@
+// RUN: %ck_opt %s --verify-roundtrip | FileCheck %s
+// RUN: %ck_opt %s --mlir-print-op-generic | %ck_opt | FileCheck %s
+
+// CHECK-LABEL: func.func @glu
+func.func @glu(%g: tensor<4x172xf32>, %u: tensor<4x172xf32>, %gu: tensor<2x?x344xf32>) {
+  // CHECK: ck.glu %{{.*}}, %{{.*}} {act = "silu"} : (tensor<4x172xf32>, tensor<4x172xf32>) -> tensor<4x172xf32>
+  %y = ck.glu %g, %u {act = "silu"} : (tensor<4x172xf32>, tensor<4x172xf32>) -> tensor<4x172xf32>
+  // CHECK: ck.glu %{{[a-z0-9]+}} {act = "gelu_tanh"} : (tensor<2x?x344xf32>) -> tensor<2x?x172xf32>
+  %z = ck.glu %gu {act = "gelu_tanh"} : (tensor<2x?x344xf32>) -> tensor<2x?x172xf32>
+  return
+}
+
+// CHECK-LABEL: func.func @activation
+func.func @activation(%x: tensor<4x64xf32>, %d: tensor<?x?xf32>) {
+  // CHECK: ck.activation %{{.*}} {kind = "gelu_erf"} : (tensor<4x64xf32>) -> tensor<4x64xf32>
+  %a = ck.activation %x {kind = "gelu_erf"} : (tensor<4x64xf32>) -> tensor<4x64xf32>
+  // CHECK: ck.activation %{{.*}} {alpha = 3.000000e+01 : f64, kind = "softcap"} : (tensor<?x?xf32>) -> tensor<?x?xf32>
+  %b = ck.activation %d {kind = "softcap", alpha = 30.0 : f64} : (tensor<?x?xf32>) -> tensor<?x?xf32>
+  // CHECK: {alpha = 1.000000e-02 : f64, kind = "leaky_relu"}
+  %c = ck.activation %x {kind = "leaky_relu", alpha = 0.01 : f64} : (tensor<4x64xf32>) -> tensor<4x64xf32>
+  return
+}
+
+// CHECK-LABEL: func.func @add_mul
+func.func @add_mul(%a: tensor<4x64xf32>, %b: tensor<4x64xf32>) {
+  // CHECK: ck.add %{{.*}}, %{{.*}} : (tensor<4x64xf32>, tensor<4x64xf32>) -> tensor<4x64xf32>
+  %y = ck.add %a, %b : (tensor<4x64xf32>, tensor<4x64xf32>) -> tensor<4x64xf32>
+  // CHECK: ck.add %{{.*}}, %{{.*}} {alpha = -1.000000e+00 : f64, scale = 5.000000e-01 : f64}
+  %z = ck.add %a, %b {alpha = -1.0 : f64, scale = 0.5 : f64} : (tensor<4x64xf32>, tensor<4x64xf32>) -> tensor<4x64xf32>
+  // CHECK: ck.mul %{{.*}}, %{{.*}} : (tensor<4x64xf32>, tensor<4x64xf32>) -> tensor<4x64xf32>
+  %m = ck.mul %a, %b : (tensor<4x64xf32>, tensor<4x64xf32>) -> tensor<4x64xf32>
+  return
+}

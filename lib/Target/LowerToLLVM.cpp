@@ -50,8 +50,7 @@ private:
   Value byteAddress(Value base, int64_t offset) {
     if (offset == 0)
       return base;
-    return LLVM::GEPOp::create(builder, loc, ptr, builder.getI8Type(), base,
-                               ArrayRef<LLVM::GEPArg>{integer(offset)});
+    return LLVM::GEPOp::create(builder, loc, ptr, builder.getI8Type(), base, ArrayRef<LLVM::GEPArg>{integer(offset)});
   }
   /// Builds where every later block can use the value.
   Value inHeader(llvm::function_ref<Value()> build) {
@@ -177,14 +176,14 @@ void EntryEmitter::emitStep(const ProgramStep &step) {
     Block *bad = function.addBlock(), *next = function.addBlock();
     LLVM::CondBrOp::create(builder, loc, good, next, bad);
     builder.setInsertionPointToStart(bad);
-    Value code = LLVM::ConstantOp::create(builder, loc, builder.getI32Type(),
-                                          builder.getI32IntegerAttr(CK_BOUND_EXCEEDED));
+    Value code =
+        LLVM::ConstantOp::create(builder, loc, builder.getI32Type(), builder.getI32IntegerAttr(CK_BOUND_EXCEEDED));
     std::string what = step.name.empty() ? "size" : step.name;
     Value format = table.string(builder, loc, entry.name + ": %s is %lld, above its bound %lld");
     Value name = table.string(builder, loc, what);
-    Value status = LLVM::CallOp::create(builder, loc, fail,
-                                        ValueRange{function.getArgument(0), code, format, name, extent, bound})
-                       .getResult();
+    Value status =
+        LLVM::CallOp::create(builder, loc, fail, ValueRange{function.getArgument(0), code, format, name, extent, bound})
+            .getResult();
     LLVM::ReturnOp::create(builder, loc, status);
     builder.setInsertionPointToStart(next);
     return;
@@ -209,9 +208,9 @@ void EntryEmitter::emitStep(const ProgramStep &step) {
     }
     LLVM::StoreOp::create(builder, loc, value, slotAddress(index));
   }
-  auto status = LLVM::CallOp::create(builder, loc, TypeRange{builder.getI32Type()},
-                                     "ckk_" + program.kernels[step.kernel].first,
-                                     ValueRange{function.getArgument(0), slots});
+  auto status =
+      LLVM::CallOp::create(builder, loc, TypeRange{builder.getI32Type()}, "ckk_" + program.kernels[step.kernel].first,
+                           ValueRange{function.getArgument(0), slots});
   returnUnlessZero(status.getResult());
 }
 
@@ -225,9 +224,8 @@ void EntryEmitter::emit() {
   for (const ProgramStep &step : entry.steps)
     most = std::max(most, step.slots.size());
   headerEnd = LLVM::BrOp::create(builder, loc, ValueRange(), body);
-  slots = inHeader([&]() -> Value {
-    return LLVM::AllocaOp::create(builder, loc, ptr, builder.getI64Type(), integer(most), 8);
-  });
+  slots = inHeader(
+      [&]() -> Value { return LLVM::AllocaOp::create(builder, loc, ptr, builder.getI64Type(), integer(most), 8); });
   builder.setInsertionPointToStart(body);
   for (const ProgramStep &step : entry.steps)
     emitStep(step);

@@ -34,8 +34,12 @@ public:
     if (scalar)
       ++row;
   }
-  void i32(int64_t x) { field(LLVM::ConstantOp::create(builder, loc, builder.getI32Type(), builder.getI32IntegerAttr(x))); }
-  void i64(int64_t x) { field(LLVM::ConstantOp::create(builder, loc, builder.getI64Type(), builder.getI64IntegerAttr(x))); }
+  void i32(int64_t x) {
+    field(LLVM::ConstantOp::create(builder, loc, builder.getI32Type(), builder.getI32IntegerAttr(x)));
+  }
+  void i64(int64_t x) {
+    field(LLVM::ConstantOp::create(builder, loc, builder.getI64Type(), builder.getI64IntegerAttr(x)));
+  }
   void null() { field(LLVM::ZeroOp::create(builder, loc, ptr)); }
   void text(StringRef x) { field(table.string(builder, loc, x)); }
   void textOrNull(StringRef x) { x.empty() ? null() : text(x); }
@@ -98,7 +102,9 @@ LLVM::GlobalOp ModelTable::emitValues(OpBuilder &builder, StringRef name, ArrayR
   return global;
 }
 
-static int32_t roleNumber(StringRef role) { return role == "weight" ? CK_WEIGHT : role == "state" ? CK_STATE : CK_CONST; }
+static int32_t roleNumber(StringRef role) {
+  return role == "weight" ? CK_WEIGHT : role == "state" ? CK_STATE : CK_CONST;
+}
 
 void ModelTable::emit(OpBuilder &builder) {
   MLIRContext *context = builder.getContext();
@@ -106,7 +112,8 @@ void ModelTable::emit(OpBuilder &builder) {
   Location loc = module.getLoc();
 
   auto bufferType = LLVM::LLVMStructType::getLiteral(context, {ptr, i32, ptr, i32, ptr, i64, i64, ptr, ptr});
-  auto buffers = makeGlobal(builder, module, "ck.buffers", LLVM::LLVMArrayType::get(bufferType, program.buffers.size()));
+  auto buffers =
+      makeGlobal(builder, module, "ck.buffers", LLVM::LLVMArrayType::get(bufferType, program.buffers.size()));
   {
     Initializer init(*this, builder, buffers);
     for (const ProgramBuffer &buffer : program.buffers) {
@@ -133,8 +140,8 @@ void ModelTable::emit(OpBuilder &builder) {
     for (const auto &dim : entry.dims)
       init.text(dim.first);
   }
-  auto entryType = LLVM::LLVMStructType::getLiteral(
-      context, {ptr, i64, i64, i32, i32, i32, ptr, ptr, ptr, ptr, ptr, ptr});
+  auto entryType =
+      LLVM::LLVMStructType::getLiteral(context, {ptr, i64, i64, i32, i32, i32, ptr, ptr, ptr, ptr, ptr, ptr});
   auto entries = makeGlobal(builder, module, "ck.entries", LLVM::LLVMArrayType::get(entryType, program.entries.size()));
   {
     Initializer init(*this, builder, entries);
@@ -169,7 +176,8 @@ void ModelTable::emit(OpBuilder &builder) {
   listOf("ck.kernel_ids", [](const auto &kernel) { return kernel.first; });
   listOf("ck.kernel_digests", [](const auto &kernel) { return kernel.second; });
 
-  auto modelType = LLVM::LLVMStructType::getLiteral(context, {i32, ptr, ptr, i64, i64, i32, i32, ptr, ptr, i32, ptr, ptr});
+  auto modelType =
+      LLVM::LLVMStructType::getLiteral(context, {i32, ptr, ptr, i64, i64, i32, i32, ptr, ptr, i32, ptr, ptr});
   auto model = makeGlobal(builder, module, "ck.model", modelType);
   {
     Initializer init(*this, builder, model);
@@ -197,7 +205,8 @@ void ModelTable::emit(OpBuilder &builder) {
              DenseElementsAttr::get(RankedTensorType::get(extents.size(), i64), ArrayRef<int64_t>(extents)));
 
   builder.setInsertionPointToEnd(module.getBody());
-  auto getter = LLVM::LLVMFuncOp::create(builder, loc, "ckm_" + mangle(program.name), LLVM::LLVMFunctionType::get(ptr, {}));
+  auto getter =
+      LLVM::LLVMFuncOp::create(builder, loc, "ckm_" + mangle(program.name), LLVM::LLVMFunctionType::get(ptr, {}));
   builder.setInsertionPointToStart(getter.addEntryBlock(builder));
   Value address = LLVM::AddressOfOp::create(builder, loc, ptr, model.getSymName());
   LLVM::ReturnOp::create(builder, loc, address);

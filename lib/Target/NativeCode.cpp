@@ -39,9 +39,8 @@ static Result<std::unique_ptr<llvm::TargetMachine>> makeTargetMachine() {
   const llvm::Target *target = llvm::TargetRegistry::lookupTarget(triple, message);
   if (!target)
     return Error{"cannot generate code for " + triple.str() + ": " + message};
-  std::unique_ptr<llvm::TargetMachine> machine(
-      target->createTargetMachine(triple, "x86-64", "", llvm::TargetOptions(), llvm::Reloc::PIC_, std::nullopt,
-                                  llvm::CodeGenOptLevel::None));
+  std::unique_ptr<llvm::TargetMachine> machine(target->createTargetMachine(
+      triple, "x86-64", "", llvm::TargetOptions(), llvm::Reloc::PIC_, std::nullopt, llvm::CodeGenOptLevel::None));
   if (!machine)
     return Error{"cannot generate code for " + triple.str()};
   return machine;
@@ -90,20 +89,21 @@ Result<std::unique_ptr<JitModel>> ck::compileJit(mlir::ModuleOp module) {
   auto code = translate(module, *context, **machine);
   if (!code)
     return code.error();
-  auto failed = [](llvm::Error error) { return Error{"cannot compile in memory: " + llvm::toString(std::move(error))}; };
+  auto failed = [](llvm::Error error) {
+    return Error{"cannot compile in memory: " + llvm::toString(std::move(error))};
+  };
 
   llvm::orc::JITTargetMachineBuilder builder((*machine)->getTargetTriple());
   builder.setCPU("x86-64").setCodeGenOptLevel(llvm::CodeGenOptLevel::None).setRelocationModel(llvm::Reloc::PIC_);
   auto jit = llvm::orc::LLJITBuilder().setJITTargetMachineBuilder(std::move(builder)).create();
   if (!jit)
     return failed(jit.takeError());
-  auto process = llvm::orc::DynamicLibrarySearchGenerator::GetForCurrentProcess(
-      (*jit)->getDataLayout().getGlobalPrefix());
+  auto process =
+      llvm::orc::DynamicLibrarySearchGenerator::GetForCurrentProcess((*jit)->getDataLayout().getGlobalPrefix());
   if (!process)
     return failed(process.takeError());
   (*jit)->getMainJITDylib().addGenerator(std::move(*process));
-  if (llvm::Error error =
-          (*jit)->addIRModule(llvm::orc::ThreadSafeModule(std::move(*code), std::move(context))))
+  if (llvm::Error error = (*jit)->addIRModule(llvm::orc::ThreadSafeModule(std::move(*code), std::move(context))))
     return failed(std::move(error));
   auto address = (*jit)->lookup(getter);
   if (!address)

@@ -149,7 +149,8 @@ FailureOr<ProgramSlot> Reader::pointerSlot(Operation *user, Value value) {
                                   "--ck-plan-memory first";
   auto type = cast<MemRefType>(view.getType());
   FailureOr<SmallVector<int64_t>> shape = boundedShape(type, view.getSizes());
-  FailureOr<int64_t> bytes = failed(shape) ? FailureOr<int64_t>(failure()) : storageBytes(type.getElementType(), *shape);
+  FailureOr<int64_t> bytes =
+      failed(shape) ? FailureOr<int64_t>(failure()) : storageBytes(type.getElementType(), *shape);
   if (failed(bytes))
     return view.emitOpError("has no bounded number of bytes");
   slot.kind = view.getArena() == "const" ? ProgramSlot::Kind::Const : ProgramSlot::Kind::Arena;
@@ -180,13 +181,13 @@ FailureOr<Expr> Reader::sizeOf(Operation *user, Value index) {
         return Expr::dim(cast<StringAttr>(names[type.getDynamicDimIndex(*axis)]).str());
   }
   static const std::pair<StringRef, Expr::Kind> kinds[] = {
-      {"arith.addi", Expr::Kind::Add},      {"arith.subi", Expr::Kind::Sub},
-      {"arith.muli", Expr::Kind::Mul},      {"arith.divui", Expr::Kind::Div},
-      {"arith.divsi", Expr::Kind::Div},     {"arith.floordivsi", Expr::Kind::Div},
-      {"arith.remui", Expr::Kind::Mod},     {"arith.remsi", Expr::Kind::Mod},
+      {"arith.addi", Expr::Kind::Add},          {"arith.subi", Expr::Kind::Sub},
+      {"arith.muli", Expr::Kind::Mul},          {"arith.divui", Expr::Kind::Div},
+      {"arith.divsi", Expr::Kind::Div},         {"arith.floordivsi", Expr::Kind::Div},
+      {"arith.remui", Expr::Kind::Mod},         {"arith.remsi", Expr::Kind::Mod},
       {"arith.ceildivui", Expr::Kind::CeilDiv}, {"arith.ceildivsi", Expr::Kind::CeilDiv},
-      {"arith.minui", Expr::Kind::Min},     {"arith.minsi", Expr::Kind::Min},
-      {"arith.maxui", Expr::Kind::Max},     {"arith.maxsi", Expr::Kind::Max}};
+      {"arith.minui", Expr::Kind::Min},         {"arith.minsi", Expr::Kind::Min},
+      {"arith.maxui", Expr::Kind::Max},         {"arith.maxsi", Expr::Kind::Max}};
   for (auto [name, kind] : kinds) {
     if (!op || op->getName().getStringRef() != name)
       continue;
@@ -230,9 +231,11 @@ FailureOr<ProgramSlot> Reader::paramSlot(CallOp call, const ParamDecl &param) {
   slot.kind = ProgramSlot::Kind::Size;
   Attribute value = call.getParams().get(param.name);
   if (!value)
-    return call.emitOpError() << "has no value for the parameter '" << param.name << "' of '" << call.getCallee() << "'";
+    return call.emitOpError() << "has no value for the parameter '" << param.name << "' of '" << call.getCallee()
+                              << "'";
   auto wrong = [&]() {
-    return call.emitOpError() << "parameter '" << param.str() << "' of '" << call.getCallee() << "' cannot be " << value;
+    return call.emitOpError() << "parameter '" << param.str() << "' of '" << call.getCallee() << "' cannot be "
+                              << value;
   };
   switch (param.kind) {
   case ParamDecl::Kind::F64:

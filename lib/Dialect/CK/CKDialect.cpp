@@ -99,7 +99,8 @@ LogicalResult CKDialect::verifyOperationAttribute(Operation *op, NamedAttribute 
   StringRef name = attribute.getName().getValue();
   Attribute value = attribute.getValue();
   if (name == "ck.entry")
-    return expect(op, isa<UnitAttr>(value) && isa<FunctionOpInterface>(op), attribute, "a unit attribute on a function");
+    return expect(op, isa<UnitAttr>(value) && isa<FunctionOpInterface>(op), attribute,
+                  "a unit attribute on a function");
   if (name == "ck.bounds") {
     auto bounds = dyn_cast<DictionaryAttr>(value);
     bool ok = bounds && isa<FunctionOpInterface>(op) &&

@@ -29,9 +29,7 @@ LogicalResult QkvLinearOp::verify() {
   return success();
 }
 
-LogicalResult HeadLinearOp::verify() {
-  return requireFinite(*this, "softcap", getSoftcap().convertToDouble(), 0);
-}
+LogicalResult HeadLinearOp::verify() { return requireFinite(*this, "softcap", getSoftcap().convertToDouble(), 0); }
 
 LogicalResult RmsNormOp::verify() {
   if ((getGain() == "none") != !getGamma())
@@ -77,7 +75,8 @@ LogicalResult AttentionOp::verify() {
   if (cache && getSeqs())
     return emitOpError("takes no seqs with layout = \"cache\"");
   if ((getMask() == "sliding") != (getWindow() != 0))
-    return emitOpError() << (getWindow() ? "takes window only with mask = \"sliding\"" : "needs a window with mask = \"sliding\"");
+    return emitOpError() << (getWindow() ? "takes window only with mask = \"sliding\""
+                                         : "needs a window with mask = \"sliding\"");
   if (failed(requireFinite(*this, "scale", getScale().convertToDouble(), 0)))
     return failure();
   return requireFinite(*this, "softcap", getSoftcap().convertToDouble(), 0);

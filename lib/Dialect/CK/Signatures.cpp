@@ -7,10 +7,11 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
-#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Builders.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace ck;
@@ -21,8 +22,10 @@ ActualOperand ck::actualOperand(Type type) {
   auto shaped = dyn_cast_or_null<ShapedType>(type);
   if (!shaped || !shaped.hasRank())
     return {};
-  return {true, std::vector<int64_t>(shaped.getShape().begin(), shaped.getShape().end()),
-          dtypeName(shaped.getElementType())};
+  std::string dtype = dtypeName(shaped.getElementType());
+  if (dtype.empty()) // No signature names it, but errors shall.
+    llvm::raw_string_ostream(dtype) << shaped.getElementType();
+  return {true, std::vector<int64_t>(shaped.getShape().begin(), shaped.getShape().end()), dtype};
 }
 
 Params ck::signatureParams(DictionaryAttr attributes) {
@@ -55,8 +58,8 @@ FailureOr<Bindings> ck::bindSignature(SignatureOpInterface op, Signature &signat
     return op->emitOpError() << "has a malformed signature: " << parsed.error().message;
   signature = *parsed;
   if (signature.outputs.size() != op->getNumResults())
-    return op->emitOpError() << "needs " << signature.outputs.size() << " results by its signature '"
-                             << signature.str() << "', got " << op->getNumResults();
+    return op->emitOpError() << "needs " << signature.outputs.size() << " results by its signature '" << signature.str()
+                             << "', got " << op->getNumResults();
   SmallVector<Value> results(op->getResults());
   Result<Bindings> bindings = unify(signature, {}, actualOperands(op.getSignatureOperands()), actualOperands(results),
                                     signatureParams(op->getAttrDictionary()));
@@ -156,8 +159,9 @@ FailureOr<OpFoldResult> ck::materializeExpr(OpBuilder &builder, Location loc, co
   // min and max take any number of arguments: all but the last are one expression.
   if (expr.args().size() > 2) {
     std::vector<Expr> head(expr.args().begin(), expr.args().end() - 1);
-    return materializeExpr(builder, loc, bindings, Expr::make(expr.kind(), {Expr::make(expr.kind(), head), expr.args().back()}),
-                           operands, params);
+    return materializeExpr(builder, loc, bindings,
+                           Expr::make(expr.kind(), {Expr::make(expr.kind(), head), expr.args().back()}), operands,
+                           params);
   }
   if (expr.args().size() != 2)
     return failure();
@@ -258,7 +262,8 @@ std::string ck::splitSignature(Value input, int64_t axis, ArrayRef<int64_t> size
   int64_t rank = cast<RankedTensorType>(input.getType()).getRank(), total = 0;
   std::string outputs;
   for (auto [i, size] : llvm::enumerate(sizes)) {
-    total += size;
+    if (llvm::AddOverflow(total, size, total))
+      total = std::numeric_limits<int64_t>::max(); // The input cannot have this extent: unification says so.
     outputs += (i ? ", " : "") + pieceOperand("output" + std::to_string(i), rank, axis, std::to_string(size));
   }
   return pieceOperand("input", rank, axis, std::to_string(total)) + " -> " + outputs;

@@ -14,6 +14,8 @@
 using namespace mlir;
 
 std::string ck::dtypeName(Type type) {
+  if (auto packed = dyn_cast<PackedType>(type))
+    return "packed<" + dtypeName(packed.getStorage()) + ",r" + std::to_string(packed.getRows()) + ">";
   if (auto storage = dyn_cast<StorageTypeInterface>(type))
     return storage.getStorageName().str();
   if (type.isF32())
@@ -31,6 +33,16 @@ std::string ck::dtypeName(Type type) {
 
 Type ck::parseDtype(MLIRContext *context, StringRef name) {
   Builder builder(context);
+  if (name.consume_front("packed<")) {
+    auto [storageName, group] = name.split(",r");
+    int64_t rows = 0;
+    Type storage = parseDtype(context, storageName);
+    auto ignore = [&]() { return InFlightDiagnostic(); };
+    if (!storage || !group.consume_back(">") || group.getAsInteger(10, rows) ||
+        failed(PackedType::verifyInvariants(ignore, storage, rows)))
+      return {};
+    return PackedType::get(context, storage, rows);
+  }
   return llvm::StringSwitch<llvm::function_ref<Type()>>(name)
       .Case("f32", [&]() -> Type { return builder.getF32Type(); })
       .Case("f64", [&]() -> Type { return builder.getF64Type(); })

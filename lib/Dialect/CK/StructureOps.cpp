@@ -152,8 +152,7 @@ LogicalResult ParamOp::verifySymbolUses(SymbolTableCollection &symbols) {
 // ProviderOp
 //===----------------------------------------------------------------------===//
 
-template <typename T, typename Parse>
-static Status parseList(ArrayAttr list, std::vector<T> &values, Parse parse) {
+template <typename T, typename Parse> static Status parseList(ArrayAttr list, std::vector<T> &values, Parse parse) {
   for (auto text : list.getAsRange<StringAttr>()) {
     Result<T> value = parse(text.getValue().str());
     if (!value)
@@ -197,8 +196,7 @@ Contract ProviderOp::getContract() {
   return contract ? *contract : Contract();
 }
 
-template <typename T>
-static ArrayAttr printList(Builder &builder, const std::vector<T> &values) {
+template <typename T> static ArrayAttr printList(Builder &builder, const std::vector<T> &values) {
   SmallVector<Attribute> texts;
   for (const T &value : values)
     texts.push_back(builder.getStringAttr(value.str()));
@@ -270,9 +268,9 @@ ParseResult CallOp::parse(OpAsmParser &parser, OperationState &state) {
   properties.size_names = builder.getArrayAttr(sizeNames);
   properties.static_sizes = builder.getDenseI64ArrayAttr(staticSizes);
   properties.params = params;
-  properties.operandSegmentSizes = {
-      static_cast<int32_t>(ins.operands.size()), static_cast<int32_t>(outs.operands.size()),
-      static_cast<int32_t>(scratch.size()), static_cast<int32_t>(sizes.size())};
+  properties.operandSegmentSizes = {static_cast<int32_t>(ins.operands.size()),
+                                    static_cast<int32_t>(outs.operands.size()), static_cast<int32_t>(scratch.size()),
+                                    static_cast<int32_t>(sizes.size())};
   state.addTypes(resultTypes);
   return failure(parser.resolveOperands(ins.operands, ins.types, operandsLoc, state.operands) ||
                  parser.resolveOperands(outs.operands, outs.types, operandsLoc, state.operands) ||
@@ -329,9 +327,7 @@ CallOp CallOp::create(OpBuilder &builder, Location loc, FlatSymbolRefAttr callee
 
 MutableOperandRange CallOp::getDpsInitsMutable() { return getInitsMutable(); }
 
-ProviderOp CallOp::getProvider() {
-  return SymbolTable::lookupNearestSymbolFrom<ProviderOp>(*this, getCalleeAttr());
-}
+ProviderOp CallOp::getProvider() { return SymbolTable::lookupNearestSymbolFrom<ProviderOp>(*this, getCalleeAttr()); }
 
 Value CallOp::getBound(StringRef name) {
   for (auto [init, initName] : llvm::zip(getInits(), getInitNames().getAsRange<StringAttr>()))
@@ -343,9 +339,7 @@ Value CallOp::getBound(StringRef name) {
   return {};
 }
 
-SmallVector<OpFoldResult> CallOp::getMixedSizes() {
-  return getMixedValues(getStaticSizes(), getSizes(), getContext());
-}
+SmallVector<OpFoldResult> CallOp::getMixedSizes() { return getMixedValues(getStaticSizes(), getSizes(), getContext()); }
 
 void CallOp::getEffects(SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>> &effects) {
   for (OpOperand &operand : (*this)->getOpOperands()) {
@@ -400,12 +394,12 @@ LogicalResult CallOp::verifySymbolUses(SymbolTableCollection &symbols) {
   const Signature &signature = contract->signature;
   for (auto name : getInputNames().getAsRange<StringAttr>())
     if (!signature.findInput(name.str()) || signature.isUpdated(name.str()))
-      return emitOpError() << "'" << name.getValue() << "' is no read-only operand of '" << getCallee() << "': "
-                           << signature.str();
+      return emitOpError() << "'" << name.getValue() << "' is no read-only operand of '" << getCallee()
+                           << "': " << signature.str();
   for (auto name : getInitNames().getAsRange<StringAttr>())
     if (!signature.findOutput(name.str()))
-      return emitOpError() << "'" << name.getValue() << "' is no result of '" << getCallee() << "': "
-                           << signature.str();
+      return emitOpError() << "'" << name.getValue() << "' is no result of '" << getCallee()
+                           << "': " << signature.str();
   Params params = signatureParams(getParams());
   std::vector<ActualOperand> inputs, outputs;
   for (const SigOperand &operand : signature.inputs) {
@@ -446,8 +440,7 @@ ParseResult ViewOp::parse(OpAsmParser &parser, OperationState &state) {
   Builder &builder = parser.getBuilder();
   if (parser.parseKeyword(&arena) || parser.parseLSquare() || parser.parseInteger(offset) || parser.parseRSquare())
     return failure();
-  if (succeeded(parser.parseOptionalKeyword("sizes")) &&
-      parser.parseOperandList(sizes, OpAsmParser::Delimiter::Paren))
+  if (succeeded(parser.parseOptionalKeyword("sizes")) && parser.parseOperandList(sizes, OpAsmParser::Delimiter::Paren))
     return failure();
   if (parser.parseOptionalAttrDict(state.attributes) || parser.parseColonType(type))
     return failure();

@@ -1,0 +1,40 @@
+//===- Import.h - from model files to GRAPH ---------------------*- C++ -*-===//
+//
+// Builds the GRAPH form of a decoder from its configuration. Weights stay in their files: each becomes a `ck.buffer`
+// that names its container and tensor.
+//
+//===----------------------------------------------------------------------===//
+#ifndef CK_IMPORT_IMPORT_H
+#define CK_IMPORT_IMPORT_H
+
+#include "ck/Import/Formats/ModelConfig.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
+
+namespace ck {
+
+/// What the user chooses at import; all sizes in tokens.
+struct ImportOptions {
+  int64_t context = 0;     ///< rows of the KV caches; 0 = min(the model's, 4096)
+  int64_t chunk = 512;     ///< most rows of one @prefill call; at most `context` is used
+  bool allLogits = false;  ///< @prefill gives the logits of every row, not of the last one
+  std::string weightsFile; ///< container that buffers name; empty = buffers without `from`
+};
+
+/// The context that `options` give for `config`. Error: outside 1..2^31-1.
+Result<int64_t> chosenContext(const ModelConfig &config, const ImportOptions &options);
+
+/// Builds entries @decode (one row) and @prefill (up to `chunk` rows) of a Llama-family decoder.
+Result<mlir::OwningOpRef<mlir::ModuleOp>> buildDecoder(mlir::MLIRContext &context, const ModelConfig &config,
+                                                       const ImportOptions &options);
+
+/// Loads the configuration at `path` (a directory, config.json or GGUF file), checks the weights that go with it and
+/// builds the decoder. `relativeTo` is the folder that the weight file is named from; `unused`, if given, receives
+/// tensors of the file that the model does not read.
+Result<mlir::OwningOpRef<mlir::ModuleOp>> importModel(mlir::MLIRContext &context, const std::string &path,
+                                                      ImportOptions options, const std::string &relativeTo,
+                                                      std::vector<std::string> *unused = nullptr);
+
+} // namespace ck
+
+#endif // CK_IMPORT_IMPORT_H

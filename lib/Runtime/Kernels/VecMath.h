@@ -29,6 +29,7 @@ HWY_INLINE F32 viaDouble(double (*function)(double), F32 x) {
 HWY_INLINE F32 vexp(F32 x) {
   return viaDouble([](double v) { return std::exp(v); }, x);
 }
+HWY_INLINE F32 vexpNonPositive(F32 x) { return vexp(x); }
 HWY_INLINE F32 vtanh(F32 x) {
   return viaDouble([](double v) { return std::tanh(v); }, x);
 }
@@ -58,7 +59,7 @@ template <size_t N> HWY_INLINE F32 polynomial(F32 x, const float (&c)[N]) {
   return y;
 }
 
-/// Multiplies by 2^n for an integral n in [-160, 140]; rounds only where the result is subnormal.
+/// Multiplies by 2^n for an integral n in [-220, 190]; rounds only where the result is subnormal.
 class PowerOfTwo {
 public:
 #if HWY_TARGET == HWY_AVX3
@@ -81,32 +82,49 @@ private:
 #endif
 };
 
-/// e^(high + low) for several factors; `low` is a small correction of `high`.
+/// e^x for several factors. x is at most 129, or NaN.
 class Exponential {
 public:
-  explicit HWY_INLINE Exponential(F32 high, F32 low = zero())
-      : high(high), n(hn::Round(high * set(0x1.715476p+0f))), power(n) {
-    const float kFit[] = {0x1.fffffcp-2f, 0x1.555490p-3f, 0x1.5558bep-5f, 0x1.123b5cp-7f, 0x1.6a420ap-10f};
-    F32 r = fma(n, set(-0x1.62e4p-1f), high); // exact: the constant has 15 bits
-    r = fma(n, set(-0x1.7f7d1cp-20f), r) + low;
-    fraction = fma(r * r, polynomial(r, kFit), r);
+  explicit HWY_INLINE Exponential(F32 x) : Exponential(x, reduce(x)) { finish(); }
+  /// e^(x + low), where `low` is a small correction of x.
+  HWY_INLINE Exponential(F32 x, F32 low) : Exponential(x, reduce(x)) {
+    rest = rest + low;
+    finish();
   }
-  /// e^(high + low).
-  HWY_INLINE F32 value() const { return bounded(power.scale(fraction + set(1.0f)), set(1.0f)); }
-  /// a e^(high + low), with no more roundings than value().
-  HWY_INLINE F32 times(F32 a) const { return bounded(power.scale(fma(a, fraction, a)), a); }
+  /// e^x.
+  HWY_INLINE F32 value() const { return power.scale(fraction + set(1.0f)); }
+  /// a e^x for x <= 0, with no more roundings than value().
+  HWY_INLINE F32 times(F32 a) const {
+    // A large factor must not make up for the bound of x.
+    return hn::IfThenElse(x < set(-110.0f), a * zero(), power.scale(fma(a, fraction, a)));
+  }
 
 private:
-  HWY_INLINE F32 bounded(F32 result, F32 a) const {
-    result = hn::IfThenElse(high > set(128.0f), a * set(std::numeric_limits<float>::infinity()), result);
-    return hn::IfThenElse(high < set(-110.0f), a * zero(), result);
+  struct Reduced {
+    F32 n, bounded;
+  };
+  /// x = n ln 2 + rest, from a lower bound on where e^x vanishes. Max returns its second operand for NaN.
+  static HWY_INLINE Reduced reduce(F32 x) {
+    const F32 bounded = hn::Max(set(-150.0f), x), shift = set(0x1.8p23f); // adding it rounds to an integer
+    return {fma(bounded, set(0x1.715476p+0f), shift) - shift, bounded};
   }
-  F32 high, n;
+  HWY_INLINE Exponential(F32 x, const Reduced &reduced) : x(x), power(reduced.n) {
+    rest = fma(reduced.n, set(-0x1.62e4p-1f), reduced.bounded); // exact: the constant has 15 bits
+    rest = fma(reduced.n, set(-0x1.7f7d1cp-20f), rest);
+  }
+  HWY_INLINE void finish() {
+    const float kFit[] = {0x1.fffffcp-2f, 0x1.555490p-3f, 0x1.5558bep-5f, 0x1.123b5cp-7f, 0x1.6a420ap-10f};
+    fraction = fma(rest * rest, polynomial(rest, kFit), rest);
+  }
+
+  F32 x, rest;
   PowerOfTwo power;
-  F32 fraction; ///< e^r - 1 of the reduced argument
+  F32 fraction; ///< e^rest - 1
 };
 
-HWY_INLINE F32 vexp(F32 x) { return Exponential(x).value(); }
+HWY_INLINE F32 vexp(F32 x) { return Exponential(hn::Min(set(129.0f), x)).value(); }
+/// e^x for x <= 0 or NaN.
+HWY_INLINE F32 vexpNonPositive(F32 x) { return Exponential(x).value(); }
 
 HWY_INLINE F32 vtanh(F32 x) {
   const float kFit[] = {-0x1.555554p-2f, 0x1.11107ap-3f,  -0x1.b9f188p-5f,
@@ -142,7 +160,7 @@ HWY_INLINE F32 verf(F32 x) {
   const float kLogTail[] = {0x1.8b3ecep-13f, -0x1.212c2cp+0f, -0x1.4434f0p-1f, -0x1.bc18cfp-4f,
                             0x1.9d0bd3p-6f,  -0x1.1398f7p-8f, 0x1.ceeaeap-12f, -0x1.6c0685p-16f};
   const F32 magnitude = hn::Abs(x);
-  const F32 tail = vexp(polynomial(hn::IfThenElse(magnitude > set(4.0f), set(4.0f), magnitude), kLogTail));
+  const F32 tail = vexpNonPositive(polynomial(hn::IfThenElse(magnitude > set(4.0f), set(4.0f), magnitude), kLogTail));
   const F32 large = hn::IfThenElse(magnitude > set(4.0f), set(1.0f), set(1.0f) - tail);
   return hn::CopySignToAbs(hn::IfThenElse(magnitude < set(1.0f), erfCentre(magnitude), large), x);
 }

@@ -10,6 +10,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace ck {
 namespace HWY_NAMESPACE {
+namespace {
 
 /// The largest value that is no NaN, -infinity if there is none.
 HWY_INLINE float largest(const float *x, int64_t n) {
@@ -40,6 +41,8 @@ HWY_INLINE int64_t firstEqual(const float *x, int64_t n, float value) {
       return i;
   return 0;
 }
+
+} // namespace
 
 CK_KERNEL(argmax_f32) {
   const int64_t V = args->V;

@@ -10,6 +10,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace ck {
 namespace HWY_NAMESPACE {
+namespace {
 
 /// The factor of the normalised value.
 enum class Gain { None, Weight, OnePlusWeight };
@@ -59,6 +60,8 @@ int32_t normalise(ck_context *ctx, const float *input, const float *gamma, float
   });
   return CK_OK;
 }
+
+} // namespace
 
 CK_KERNEL(rmsnorm_forward) {
   return normalise<Gain::Weight>(ctx, args->input, args->gamma, args->output, args->rstd, args->T, args->E, args->eps);

@@ -25,6 +25,7 @@ enum class StackedGluKind : int64_t { GeluErf, Relu, Relu2, Sigmoid };
 HWY_BEFORE_NAMESPACE();
 namespace ck {
 namespace HWY_NAMESPACE {
+namespace {
 
 template <typename Activation> struct Gated {
   Activation activation;
@@ -44,6 +45,8 @@ int32_t stacked(ck_context *ctx, const float *input, float *output, int64_t T, i
   });
   return CK_OK;
 }
+
+} // namespace
 
 CK_KERNEL(swiglu_forward) { return stacked(ctx, args->gate, args->output, args->T, args->F, Silu()); }
 CK_KERNEL(geglu_forward_fp32) { return stacked(ctx, args->gate, args->output, args->T, args->F, GeluTanh()); }

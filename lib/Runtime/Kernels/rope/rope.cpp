@@ -15,6 +15,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace ck {
 namespace HWY_NAMESPACE {
+namespace {
 
 /// Pairs are columns (i, i + P).
 struct Half {
@@ -101,6 +102,8 @@ template <typename Pairing, typename Args> int32_t ropeHeadMajor(ck_context *ctx
   const int64_t D = args->D, T = args->T;
   return rope<Pairing>(ctx, args, {args->H, D, T * D}, {args->KV, D, T * D});
 }
+
+} // namespace
 
 CK_KERNEL(rope_forward_qk) { return ropeHeadMajor<Half>(ctx, args); }
 CK_KERNEL(rope_forward_qk_pairwise) { return ropeHeadMajor<Adjacent>(ctx, args); }

@@ -94,6 +94,17 @@ const Operation *findOperation(std::string_view op) {
   return nullptr;
 }
 
+bool namesOperand(const std::vector<std::string> &entries, const std::string &operand) {
+  for (const std::string &entry : entries) {
+    std::string name = entry.substr(0, entry.find_first_of("?*"));
+    bool isNumber = operand.size() > name.size() && operand.compare(0, name.size(), name) == 0 &&
+                    operand.find_first_not_of("0123456789", name.size()) == std::string::npos;
+    if (entry.back() == '*' ? isNumber : name == operand)
+      return true;
+  }
+  return false;
+}
+
 /// Errors unless `operands` are among `names` and all those without '?' are there.
 static Status checkNames(const Operation &operation, const std::vector<std::string> &names,
                          const std::map<std::string, Tensor> &operands) {

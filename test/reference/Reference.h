@@ -91,6 +91,9 @@ const Operation *findOperation(std::string_view op);
 /// All of them, by name.
 const std::vector<Operation> &operations();
 
+/// True if one of the entries (`name`, `name?`, `name*`) stands for `operand`.
+bool namesOperand(const std::vector<std::string> &entries, const std::string &operand);
+
 /// Checks names and presence, completes attributes by their defaults, then evaluates.
 Status evaluate(const Operation &operation, Call &call);
 

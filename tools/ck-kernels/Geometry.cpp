@@ -81,6 +81,8 @@ const std::string &GeometryDrawer::opName(const std::string &name) const {
 int GeometryDrawer::edgeCases() const { return 1 + static_cast<int>(freeDims.size()); }
 
 int64_t GeometryDrawer::cycle(const std::string &what, int64_t count, int index) const {
+  if (index >= edgeCases())
+    index -= edgeCases();
   std::vector<int64_t> order(count);
   std::iota(order.begin(), order.end(), 0);
   Random random(hashText(seed + static_cast<uint64_t>(index / count), what));
@@ -222,33 +224,28 @@ Status GeometryDrawer::drawDims(Geometry &geometry, Random &random, int attempt)
       extent = geometry.index == static_cast<int>(i) + 1 ? 0 : extents[random.below(std::min<int64_t>(count, 12))];
     else if (attempt < 4)
       extent = extents[cycle(name, count, geometry.index)];
-    else // ever smaller, in case the work or a relation between dims is what stands in the way
-      extent = extents[random.below(std::max<int64_t>(4, count - attempt / 4))];
+    else // now and then smaller, in case the work or a relation between dims is what stands in the way
+      extent = extents[random.below(attempt % 2 ? count : std::max<int64_t>(4, count - attempt / 4))];
   }
   return define();
 }
 
 void GeometryDrawer::drawPresence(Geometry &geometry) const {
   const Signature &signature = map.contract.signature;
-  auto known = [&](const std::string &operand) {
-    for (const auto *names : {&operation.inputs, &operation.outputs})
-      for (const std::string &name : *names)
-        if (name.substr(0, name.find_first_of("?*")) == opName(operand))
-          return true;
-    return false;
-  };
-  std::vector<std::string> optional;
+  // Operands by number (output0, output1, ...) come as a row without gaps; the others come and go freely.
+  std::vector<std::string> optional, numbered;
   for (const auto *operands : {&signature.inputs, &signature.outputs})
     for (const SigOperand &operand : *operands) {
+      const std::string &name = opName(operand.name);
+      const std::vector<std::string> &known = operands == &signature.inputs ? operation.inputs : operation.outputs;
       if (!operand.optional)
         geometry.present.insert(operand.name);
-      else if (known(operand.name))
-        optional.push_back(operand.name);
+      else if (reference::namesOperand(known, name))
+        (name.find_last_of("0123456789") + 1 == name.size() ? numbered : optional).push_back(operand.name);
     }
-  if (optional.empty())
-    return;
-  int64_t subsets = int64_t(1) << std::min<size_t>(optional.size(), 8);
-  int64_t subset = cycle("present", subsets, geometry.index);
+  if (int64_t most = static_cast<int64_t>(numbered.size()))
+    geometry.present.insert(numbered.begin(), numbered.begin() + cycle("numbered", most + 1, geometry.index));
+  int64_t subset = cycle("present", int64_t(1) << std::min<size_t>(optional.size(), 8), geometry.index);
   for (size_t i = 0; i < optional.size(); ++i)
     if (subset >> (i % 8) & 1)
       geometry.present.insert(optional[i]);

@@ -26,16 +26,6 @@ struct OpCall {
 
 } // namespace
 
-static bool hasName(const std::vector<std::string> &names, const std::string &name) {
-  for (const std::string &entry : names) {
-    std::string plain = entry.substr(0, entry.find_first_of("?*"));
-    bool numbered = entry.back() == '*' && name.compare(0, plain.size(), plain) == 0;
-    if (plain == name || numbered)
-      return true;
-  }
-  return false;
-}
-
 static void checkNames(const Offer &offer, const reference::Operation &operation, std::vector<std::string> &findings) {
   const KernelMap &map = *offer.map;
   GeometryDrawer names(map, *offer.implements, operation, 0);
@@ -46,10 +36,10 @@ static void checkNames(const Offer &offer, const reference::Operation &operation
     if (!operation.defaults.count(names.opName(param.name)) && !param.defaultValue)
       findings.push_back(map.id() + ": " + operation.name + " has no attribute for the parameter " + param.name);
   for (const SigOperand &operand : map.contract.signature.inputs)
-    if (!hasName(operation.inputs, names.opName(operand.name)) && !operand.optional)
+    if (!reference::namesOperand(operation.inputs, names.opName(operand.name)) && !operand.optional)
       findings.push_back(map.id() + ": " + operation.name + " has no operand for " + operand.name);
   for (const SigOperand &operand : map.contract.signature.outputs)
-    if (!hasName(operation.outputs, names.opName(operand.name)) && !operand.optional)
+    if (!reference::namesOperand(operation.outputs, names.opName(operand.name)) && !operand.optional)
       findings.push_back(map.id() + ": " + operation.name + " has no result for " + operand.name);
 }
 

@@ -96,6 +96,8 @@ double Trial::scaleOf(const Operand &operand, const Tensor &expected, double err
 }
 
 static std::string show(double value) {
+  if (std::isnan(value))
+    return "nan";
   char text[40];
   std::snprintf(text, sizeof(text), "%.9g", value);
   return text;

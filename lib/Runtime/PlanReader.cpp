@@ -313,18 +313,18 @@ bool PlanReader::readSlot(const JsonCursor &item, const ck_entry &entry, PlanEnt
   auto wrongType = [&](const char *expected) { return item.fail("kernel takes " + std::string(expected) + " here"); };
   if (item.isInteger()) {
     slot.value = uint64_t(item.integer(INT64_MIN, INT64_MAX));
-    return !kind || kind == 'i' ? item.ok() : wrongType(kind == 'd' ? "a double" : "an operand");
+    return !kind || kind == 'i' ? item.ok() : wrongType(kind == 'f' ? "a double" : "an operand");
   }
   if (item.has("f")) {
     slot.value = item.isObject({"f"}) ? bitsOf(item["f"].number()) : 0;
-    return !kind || kind == 'd' ? item.ok() : wrongType(kind == 'i' ? "an integer" : "an operand");
+    return !kind || kind == 'f' ? item.ok() : wrongType(kind == 'i' ? "an integer" : "an operand");
   }
   if (item.has("n")) {
     SizeExpr &expr = program.sizes.emplace_back();
     slot = {PlanSlot::Kind::Size, program.sizes.size() - 1};
     if (!item.isObject({"n"}) || !readSize(item["n"], entry, 0, expr))
       return false;
-    return !kind || kind == 'i' || wrongType(kind == 'd' ? "a double" : "an operand");
+    return !kind || kind == 'i' || wrongType(kind == 'f' ? "a double" : "an operand");
   }
   if (!item.isNull() && !readReference(item, entry, slot))
     return false;
@@ -364,7 +364,7 @@ bool PlanReader::readOffset(const JsonCursor &item, const char *key, int64_t are
 bool PlanReader::checkKind(const JsonCursor &item, const ck_entry &entry, char kind, const PlanSlot &slot) {
   if (!kind)
     return true;
-  if (kind == 'i' || kind == 'd')
+  if (kind == 'i' || kind == 'f')
     return item.fail(std::string("kernel takes ") + (kind == 'i' ? "an integer" : "a double") + " here");
   if (item.isNull())
     return std::isupper(static_cast<unsigned char>(kind)) || item.fail("kernel needs this operand");

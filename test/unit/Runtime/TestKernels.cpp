@@ -82,7 +82,7 @@ int32_t wide(ck_context *, const void *) { return CK_OK; }
   int32_t name##Call(ck_context *ctx, const void *args) { return ck_call_kernel(ctx, &name##Kernel, args); }           \
   const ck_kernel name##Kernel = {"test_" #name, "digest-of-" #name, name##Call, {__VA_ARGS__}, slots, scratch, kinds};
 
-TEST_KERNEL(add, 5, "rRwid", nullptr, add)
+TEST_KERNEL(add, 5, "rRwif", nullptr, add)
 TEST_KERNEL(cumsum, 4, "rwwi", nullptr, cumsum)
 TEST_KERNEL(isa, 1, "w", nullptr, tellIsa<CK_ISA_SCALAR>, tellIsa<CK_ISA_AVX2>)
 TEST_KERNEL(limit, 2, "ri", nullptr, limit)

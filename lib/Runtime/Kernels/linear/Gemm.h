@@ -52,7 +52,7 @@ struct GemmProblem {
 };
 
 /// Bounds of the blocks in which the engine works; kernel maps state scratch sizes in these terms.
-inline constexpr int64_t kGemmBlockM = 512, kGemmBlockN = 192, kGemmBlockK = 256;
+inline constexpr int64_t kGemmBlockM = 256, kGemmBlockN = 192, kGemmBlockK = 256;
 
 /// Elements of `packed`: A in panels whose rows are padded to vectors.
 inline int64_t gemmPackedFloats(int64_t m, int64_t k) { return (m + 15) / 16 * 16 * k; }

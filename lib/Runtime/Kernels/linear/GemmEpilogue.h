@@ -82,37 +82,62 @@ inline void finish(const GemmProblem &problem, const GemmTarget &target, const S
   }
 }
 
-/// Stores the 128-bit blocks of v `stride` elements apart.
-HWY_INLINE void storeQuads(F32 v, float *p, int64_t stride) {
+#if HWY_TARGET != HWY_SCALAR
+/// Quads of p, p + stride, ... as the 128-bit blocks of a vector.
+HWY_INLINE F32 loadQuads(const float *p, int64_t stride) {
 #if HWY_TARGET == HWY_AVX3
-  _mm_storeu_ps(p, _mm512_castps512_ps128(v.raw));
-  _mm_storeu_ps(p + stride, _mm512_extractf32x4_ps(v.raw, 1));
-  _mm_storeu_ps(p + 2 * stride, _mm512_extractf32x4_ps(v.raw, 2));
-  _mm_storeu_ps(p + 3 * stride, _mm512_extractf32x4_ps(v.raw, 3));
-#elif HWY_TARGET == HWY_AVX2
-  _mm_storeu_ps(p, _mm256_castps256_ps128(v.raw));
-  _mm_storeu_ps(p + stride, _mm256_extractf128_ps(v.raw, 1));
+  __m512 v = _mm512_castps128_ps512(_mm_loadu_ps(p));
+  v = _mm512_insertf32x4(v, _mm_loadu_ps(p + stride), 1);
+  v = _mm512_insertf32x4(v, _mm_loadu_ps(p + 2 * stride), 2);
+  return F32{_mm512_insertf32x4(v, _mm_loadu_ps(p + 3 * stride), 3)};
+#else
+  return F32{_mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(p)), _mm_loadu_ps(p + stride), 1)};
 #endif
 }
 
-/// Four vectors of kLanes elements become kLanes rows of four: to[i * stride + j] = v[j][i].
-HWY_INLINE void storeTransposed(F32 v0, F32 v1, F32 v2, F32 v3, float *to, int64_t stride) {
-#if HWY_TARGET == HWY_SCALAR
-  store(v0, to);
-  store(v1, to + 1);
-  store(v2, to + 2);
-  store(v3, to + 3);
+/// Stores the 128-bit blocks of v `stride` elements apart, or adds them to what is there.
+HWY_INLINE void storeQuads(F32 v, float *p, int64_t stride, bool add) {
+#if HWY_TARGET == HWY_AVX3
+  __m128 quad[] = {_mm512_castps512_ps128(v.raw), _mm512_extractf32x4_ps(v.raw, 1), _mm512_extractf32x4_ps(v.raw, 2),
+                   _mm512_extractf32x4_ps(v.raw, 3)};
 #else
+  __m128 quad[] = {_mm256_castps256_ps128(v.raw), _mm256_extractf128_ps(v.raw, 1)};
+#endif
+#pragma GCC unroll 4
+  for (__m128 q : quad) {
+    _mm_storeu_ps(p, add ? _mm_add_ps(_mm_loadu_ps(p), q) : q);
+    p += stride;
+  }
+}
+
+/// Transposes the 4 x 4 elements in each 128-bit block of four vectors.
+HWY_INLINE void transposeQuads(F32 &v0, F32 &v1, F32 &v2, F32 &v3) {
   const F32Tag d;
   const hn::Repartition<double, F32Tag> wide;
   const auto low01 = hn::BitCast(wide, hn::InterleaveLower(d, v0, v1));
   const auto low23 = hn::BitCast(wide, hn::InterleaveLower(d, v2, v3));
   const auto high01 = hn::BitCast(wide, hn::InterleaveUpper(d, v0, v1));
   const auto high23 = hn::BitCast(wide, hn::InterleaveUpper(d, v2, v3));
-  storeQuads(hn::BitCast(d, hn::InterleaveLower(wide, low01, low23)), to, 4 * stride);
-  storeQuads(hn::BitCast(d, hn::InterleaveUpper(wide, low01, low23)), to + stride, 4 * stride);
-  storeQuads(hn::BitCast(d, hn::InterleaveLower(wide, high01, high23)), to + 2 * stride, 4 * stride);
-  storeQuads(hn::BitCast(d, hn::InterleaveUpper(wide, high01, high23)), to + 3 * stride, 4 * stride);
+  v0 = hn::BitCast(d, hn::InterleaveLower(wide, low01, low23));
+  v1 = hn::BitCast(d, hn::InterleaveUpper(wide, low01, low23));
+  v2 = hn::BitCast(d, hn::InterleaveLower(wide, high01, high23));
+  v3 = hn::BitCast(d, hn::InterleaveUpper(wide, high01, high23));
+}
+#endif
+
+/// Four vectors of kLanes elements become kLanes rows of four: to[i * stride + j] = v[j][i], or += if `add`.
+HWY_INLINE void storeTransposed(F32 v0, F32 v1, F32 v2, F32 v3, float *to, int64_t stride, bool add) {
+#if HWY_TARGET == HWY_SCALAR
+  store(add ? load(to) + v0 : v0, to);
+  store(add ? load(to + 1) + v1 : v1, to + 1);
+  store(add ? load(to + 2) + v2 : v2, to + 2);
+  store(add ? load(to + 3) + v3 : v3, to + 3);
+#else
+  transposeQuads(v0, v1, v2, v3);
+  storeQuads(v0, to, 4 * stride, add);
+  storeQuads(v1, to + stride, 4 * stride, add);
+  storeQuads(v2, to + 2 * stride, 4 * stride, add);
+  storeQuads(v3, to + 3 * stride, 4 * stride, add);
 #endif
 }
 

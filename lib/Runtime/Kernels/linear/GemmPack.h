@@ -58,21 +58,28 @@ inline void packPanel(const float *a, int64_t strideM, int64_t strideK, int64_t 
         store(loadN(a + k * strideK + i, std::clamp<int64_t>(rows - i, 0, kLanes)), to + k * width + i);
     return;
   }
-  int64_t m = 0;
 #if HWY_TARGET != HWY_SCALAR
-  if (strideK == 1)
-    for (; m + 4 <= rows; m += 4) {
+  if (strideK == 1 && rows == width) {
+    for (int64_t m = 0; m < width; m += kLanes) {
       const float *row = a + m * strideM;
       int64_t k = 0;
-      for (; k + kLanes <= depth; k += kLanes)
-        storeTransposed(load(row + k), load(row + strideM + k), load(row + 2 * strideM + k),
-                        load(row + 3 * strideM + k), to + k * width + m, width);
+      for (; k + 4 <= depth; k += 4) {
+        F32 v0 = loadQuads(row + k, 4 * strideM), v1 = loadQuads(row + strideM + k, 4 * strideM);
+        F32 v2 = loadQuads(row + 2 * strideM + k, 4 * strideM), v3 = loadQuads(row + 3 * strideM + k, 4 * strideM);
+        transposeQuads(v0, v1, v2, v3);
+        store(v0, to + k * width + m);
+        store(v1, to + (k + 1) * width + m);
+        store(v2, to + (k + 2) * width + m);
+        store(v3, to + (k + 3) * width + m);
+      }
       for (; k < depth; ++k)
-        for (int64_t i = 0; i < 4; ++i)
+        for (int64_t i = 0; i < kLanes; ++i)
           to[k * width + m + i] = row[i * strideM + k];
     }
+    return;
+  }
 #endif
-  for (; m < width; ++m)
+  for (int64_t m = 0; m < width; ++m)
     for (int64_t k = 0; k < depth; ++k)
       to[k * width + m] = m < rows ? a[m * strideM + k * strideK] : 0.0f;
 }

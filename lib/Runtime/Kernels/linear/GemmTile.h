@@ -43,9 +43,40 @@ struct Tile {
   int64_t k;
   float *partial; ///< sums over earlier blocks of K
   bool first, last;
-  const float *next; ///< rows of B that are wanted soon
-  int64_t nextRows;
+  const float *next; ///< the tile of B that is wanted after this one, or null
 };
+
+/// Finishes a tile: straight into C where that is whole vectors and nothing but a bias is asked, else by finish().
+template <int VR, int NR> HWY_INLINE void storeTile(const Tile &tile, F32 (&sum)[NR][VR]) {
+  const GemmProblem &problem = *tile.problem;
+  const GemmTarget &target = *tile.target;
+  constexpr bool kQuads = NR % 4 == 0;
+  if (kQuads && problem.activation == GemmActivation::None && !target.group && tile.rows == VR * kLanes) {
+    float *const c = target.c + tile.m * target.strideM + tile.n;
+    if (target.bias)
+#pragma GCC unroll 16
+      for (int j = 0; j < NR; ++j)
+#pragma GCC unroll 16
+        for (int v = 0; v < VR; ++v)
+          sum[j][v] = sum[j][v] + set(target.bias[tile.n + j]);
+#pragma GCC unroll 16
+    for (int v = 0; v < VR; ++v)
+#pragma GCC unroll 16
+      for (int j = 0; j + 4 <= NR; j += 4)
+        storeTransposed(sum[j][v], sum[j + 1][v], sum[j + 2][v], sum[j + 3][v], c + v * kLanes * target.strideM + j,
+                        target.strideM, problem.accumulate);
+    return;
+  }
+  constexpr int kStride = (NR + 3) / 4 * 4, kLastCol = NR - 1;
+  HWY_ALIGN float rows[VR * kLanes * kStride];
+#pragma GCC unroll 16
+  for (int v = 0; v < VR; ++v)
+#pragma GCC unroll 16
+    for (int j = 0; j < NR; j += 4) // columns behind the last are padding
+      storeTransposed(sum[j][v], sum[std::min(j + 1, kLastCol)][v], sum[std::min(j + 2, kLastCol)][v],
+                      sum[std::min(j + 3, kLastCol)][v], rows + v * kLanes * kStride + j, kStride, false);
+  finish(problem, target, {rows, kStride, tile.m, tile.n, tile.rows, NR});
+}
 
 template <int VR, int NR> HWY_NOINLINE void computeTile(const Tile &tile) {
   constexpr int64_t kLine = 16; // steps of K per cache line of a row of B
@@ -56,11 +87,20 @@ template <int VR, int NR> HWY_NOINLINE void computeTile(const Tile &tile) {
     for (int v = 0; v < VR; ++v)
       sum[j][v] = zero();
 
-  const float *a = tile.a, *b = tile.b;
+  // Three columns per pointer: few enough pointers for the registers, and no pointer is computed from another one,
+  // which would chain the steps. The compiler must not see how they relate.
+  constexpr int kPointers = (NR + 2) / 3;
   const int64_t strideK = tile.bStrideK, strideN = tile.bStrideN;
+  const float *a = tile.a, *b[kPointers];
+#pragma GCC unroll 16
+  for (int p = 0; p < kPointers; ++p) {
+    b[p] = tile.b + 3 * p * strideN;
+    asm("" : "+r"(b[p]));
+  }
   for (int64_t begin = 0; begin < tile.k; begin += kLine) {
-    for (int64_t row = 0; row < tile.nextRows; ++row)
-      __builtin_prefetch(tile.next + row * strideN + begin);
+    if (tile.next)
+      for (int64_t j = 0; j < NR; ++j)
+        __builtin_prefetch(tile.next + j * strideN + begin);
     const int64_t steps = std::min(kLine, tile.k - begin);
 #pragma GCC unroll 1
     for (int64_t k = 0; k < steps; ++k) {
@@ -70,13 +110,15 @@ template <int VR, int NR> HWY_NOINLINE void computeTile(const Tile &tile) {
         column[v] = load(a + v * kLanes);
 #pragma GCC unroll 16
       for (int j = 0; j < NR; ++j) {
-        const F32 element = set(b[j * strideN]);
+        const F32 element = set(b[j / 3][j % 3 * strideN]);
 #pragma GCC unroll 16
         for (int v = 0; v < VR; ++v)
           sum[j][v] = fma(column[v], element, sum[j][v]);
       }
       a += VR * kLanes;
-      b += strideK;
+#pragma GCC unroll 16
+      for (int p = 0; p < kPointers; ++p)
+        b[p] += strideK;
     }
   }
 
@@ -95,15 +137,7 @@ template <int VR, int NR> HWY_NOINLINE void computeTile(const Tile &tile) {
     return;
   }
 
-  constexpr int kStride = (NR + 3) / 4 * 4, kLastCol = NR - 1;
-  HWY_ALIGN float rows[VR * kLanes * kStride];
-#pragma GCC unroll 16
-  for (int v = 0; v < VR; ++v)
-#pragma GCC unroll 16
-    for (int j = 0; j < NR; j += 4) // columns behind the last are padding
-      storeTransposed(sum[j][v], sum[std::min(j + 1, kLastCol)][v], sum[std::min(j + 2, kLastCol)][v],
-                      sum[std::min(j + 3, kLastCol)][v], rows + v * kLanes * kStride + j, kStride);
-  finish(*tile.problem, *tile.target, {rows, kStride, tile.m, tile.n, tile.rows, NR});
+  storeTile<VR, NR>(tile, sum);
 }
 
 using ComputeTile = void (*)(const Tile &);

@@ -17,6 +17,9 @@ HWY_BEFORE_NAMESPACE();
 namespace ck {
 namespace HWY_NAMESPACE {
 
+/// Tasks into which a product falls if it is large enough: some for each thread of a small machine.
+inline constexpr int64_t kLeastTasks = 16;
+
 /// All columns of the targets in blocks of at most `block`, one task each.
 class ColumnTasks {
 public:
@@ -48,9 +51,9 @@ int64_t totalColumns(const GemmProblem &problem) {
   return n;
 }
 
-/// Columns per task: a sixteenth of all, within [least, most], in units of `unit`.
-int64_t columnBlock(int64_t columns, int64_t least, int64_t most, int64_t unit) {
-  const int64_t block = std::clamp(ceilDiv(columns, 16), std::min(least, most), most);
+/// Columns per task such that there are about `tasks` of them, within [least, most] and in units of `unit`.
+int64_t columnBlock(int64_t columns, int64_t tasks, int64_t least, int64_t most, int64_t unit) {
+  const int64_t block = std::clamp(ceilDiv(columns, tasks), std::min(least, most), most);
   return ceilDiv(block, unit) * unit;
 }
 
@@ -69,25 +72,22 @@ void tileTask(const GemmProblem &problem, const GemmTarget &target, const Panels
     tile.k = depth;
     tile.first = k == 0;
     tile.last = k + depth == problem.k;
-    for (int64_t j = 0, width; j < cols; j += width) {
-      width = tileWidth(cols - j);
-      const ComputeTile wide = tileKernelOf<kTileVectors>(width), narrow = tileKernelOf<1>(width);
-      tile.n = begin + j;
-      tile.b = block.data + j * block.tileStride;
-      tile.bStrideN = block.strideN;
-      tile.bStrideK = block.strideK ? block.strideK : width;
-      // While this tile meets panel after panel, the rows of the next one come closer.
-      const bool hasNext = block.inPlace && j + 2 * width <= cols;
-      const int64_t share = ceilDiv(width, endPanel - firstPanel);
-      for (int64_t panel = firstPanel; panel < endPanel; ++panel) {
-        const int64_t row = panels.begin(panel), skip = (panel - firstPanel) * share;
-        tile.m = row;
-        tile.rows = std::min(panels.width(panel), problem.m - row);
-        tile.a = problem.packed + packedOffset(panels, panel, k, depth);
+    for (int64_t panel = firstPanel; panel < endPanel; ++panel) {
+      const int64_t row = panels.begin(panel);
+      tile.m = row;
+      tile.rows = std::min(panels.width(panel), problem.m - row);
+      tile.a = problem.packed + packedOffset(panels, panel, k, depth);
+      for (int64_t j = 0, width; j < cols; j += width) {
+        width = tileWidth(cols - j);
+        tile.n = begin + j;
+        tile.b = block.data + j * block.tileStride;
+        tile.bStrideN = block.strideN;
+        tile.bStrideK = block.strideK ? block.strideK : width;
         tile.partial = partial + j * blockRows + (row - panels.begin(firstPanel)) * width;
-        tile.nextRows = hasNext ? std::clamp<int64_t>(width - skip, 0, share) : 0;
-        tile.next = tile.nextRows ? tile.b + (width + skip) * tile.bStrideN : nullptr;
-        (panels.isFull(panel) ? wide : narrow)(tile);
+        // The first panel brings the block of B into the cache.
+        tile.next =
+            block.inPlace && panel == firstPanel && j + 2 * width <= cols ? tile.b + width * tile.bStrideN : nullptr;
+        (panels.isFull(panel) ? tileKernelOf<kTileVectors>(width) : tileKernelOf<1>(width))(tile);
       }
     }
     k += depth;
@@ -97,11 +97,13 @@ void tileTask(const GemmProblem &problem, const GemmTarget &target, const Panels
 template <class Storage> void tiledGemm(ck_context *ctx, const GemmProblem &problem) {
   const Panels panels(problem.m);
   packA(ctx, problem, panels);
-  const ColumnTasks columns(problem, columnBlock(totalColumns(problem), 4 * kTileCols, kGemmBlockN, kTileCols));
   const int64_t perBlock =
       std::min(ceilDiv(panels.count(), ceilDiv(panels.paddedRows(), kGemmBlockM)), kGemmBlockM / kPanelRows);
+  const int64_t rowTasks = ceilDiv(panels.count(), perBlock);
+  const ColumnTasks columns(problem, columnBlock(totalColumns(problem), ceilDiv(kLeastTasks, rowTasks), 4 * kTileCols,
+                                                 kGemmBlockN, kTileCols));
   const int64_t columnTasks = columns.count();
-  parallelFor(ctx, columnTasks * ceilDiv(panels.count(), perBlock), [&](int64_t i, int thread) HWY_ATTR {
+  parallelFor(ctx, columnTasks * rowTasks, [&](int64_t i, int thread) HWY_ATTR {
     const int64_t firstPanel = i / columnTasks * perBlock, endPanel = std::min(panels.count(), firstPanel + perBlock);
     columns.visit(i % columnTasks, [&](const GemmTarget &target, int64_t begin, int64_t end) HWY_ATTR {
       tileTask<Storage>(problem, target, panels, firstPanel, endPanel, begin, end,
@@ -121,13 +123,15 @@ template <class Storage> int32_t run(ck_context *ctx, const GemmProblem &problem
   }
   const int64_t depth = std::max<int64_t>(1, problem.k);
   if (contiguousK && problem.m <= kDotMaxM) {
-    const ColumnTasks tasks(problem, columnBlock(columns, kTaskElements / depth, 4 * kTaskElements / depth, kDotCols));
+    const ColumnTasks tasks(
+        problem, columnBlock(columns, kLeastTasks, kTaskElements / depth, 4 * kTaskElements / depth, kDotCols));
     parallelFor(ctx, tasks.count(), [&](int64_t i, int) HWY_ATTR {
       tasks.visit(i, [&](const GemmTarget &target, int64_t begin, int64_t end)
                          HWY_ATTR { dotColumns<Storage>(problem, target, begin, end); });
     });
   } else if (contiguousN && problem.m <= kStripMaxM) {
-    const ColumnTasks tasks(problem, columnBlock(columns, std::min(kTaskElements / depth, kStripCols), kStripCols, 16));
+    const ColumnTasks tasks(
+        problem, columnBlock(columns, kLeastTasks, std::min(kTaskElements / depth, kStripCols), kStripCols, 16));
     parallelFor(ctx, tasks.count(), [&](int64_t i, int) HWY_ATTR {
       tasks.visit(i, [&](const GemmTarget &target, int64_t begin, int64_t end)
                          HWY_ATTR { stripColumns<Storage>(problem, target, begin, end); });

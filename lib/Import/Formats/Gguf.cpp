@@ -169,7 +169,7 @@ private:
     if (!tensor.dtype)
       return fail("BAD_DTYPE", path, ": ", what, ": ggml type ", typeId, " is unknown or no longer in use");
     std::optional<uint64_t> bytes = tensorBytes(*tensor.dtype, tensor.shape);
-    if (!elementCount(tensor.shape) || (!bytes && tensor.shape.back() % tensor.dtype->blockElements == 0))
+    if (!elementCount(tensor.shape) || (!bytes && hasWholeBlocks(*tensor.dtype, tensor.shape)))
       return fail("OVERFLOW", path, ": ", what, ": the size of ", shapeText(tensor.shape), " of ", tensor.dtype->name,
                   " does not fit 64 bits");
     if (!bytes)

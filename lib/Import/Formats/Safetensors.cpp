@@ -81,7 +81,8 @@ private:
         return fail("BAD_SHAPE", what, ": the extent ", extent.brief(), " in its shape; expected a natural number");
       tensor.shape.push_back(*extent.asInteger());
     }
-    if (!elementCount(tensor.shape))
+    std::optional<uint64_t> bytes = tensorBytes(*tensor.dtype, tensor.shape);
+    if (!elementCount(tensor.shape) || (!bytes && hasWholeBlocks(*tensor.dtype, tensor.shape)))
       return fail("OVERFLOW", what, ": the size of ", shapeText(tensor.shape), " does not fit 64 bits");
 
     std::optional<int64_t> from = span->asArray()->front().asInteger(), to = span->asArray()->back().asInteger();
@@ -95,7 +96,6 @@ private:
     if (static_cast<uint64_t>(*to) > available)
       return fail("TRUNCATED", what, ": its data ends at byte ", *to, ", but only ", available,
                   " bytes of data follow the header");
-    std::optional<uint64_t> bytes = tensorBytes(*tensor.dtype, tensor.shape);
     tensor.offset = begin + *from;
     tensor.bytes = *to - *from;
     tensor.data = file.data() + tensor.offset;

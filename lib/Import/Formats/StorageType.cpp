@@ -53,11 +53,14 @@ std::optional<uint64_t> elementCount(const std::vector<int64_t> &shape) {
   return count;
 }
 
+bool hasWholeBlocks(const StorageType &type, const std::vector<int64_t> &shape) {
+  return (shape.empty() ? 1 : shape.back()) % type.blockElements == 0;
+}
+
 std::optional<uint64_t> tensorBytes(const StorageType &type, const std::vector<int64_t> &shape) {
   std::optional<uint64_t> count = elementCount(shape);
-  uint64_t row = shape.empty() ? 1 : shape.back();
   uint64_t bytes;
-  if (!count || row % type.blockElements != 0 ||
+  if (!count || !hasWholeBlocks(type, shape) ||
       __builtin_mul_overflow(*count / type.blockElements, uint64_t{type.blockBytes}, &bytes))
     return std::nullopt;
   return bytes;

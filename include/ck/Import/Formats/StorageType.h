@@ -30,6 +30,9 @@ const StorageType *findSafetensorsType(std::string_view name);
 /// Product of `shape`; nullopt if it, or a negative extent, does not fit int64. An empty shape is one element.
 std::optional<uint64_t> elementCount(const std::vector<int64_t> &shape);
 
+/// True if the rows (innermost dim; one element for an empty shape) are whole blocks.
+bool hasWholeBlocks(const StorageType &type, const std::vector<int64_t> &shape);
+
 /// Bytes of a row-major tensor whose rows (innermost dim) are whole blocks; nullopt on overflow or a partial block.
 std::optional<uint64_t> tensorBytes(const StorageType &type, const std::vector<int64_t> &shape);
 

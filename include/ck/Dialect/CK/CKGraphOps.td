@@ -403,7 +403,8 @@ def CK_TransposeOp : CK_GraphOp<"transpose"> {
     %y = ck.transpose %x {perm = array<i64: 1, 0, 2>} : (tensor<4x8x16xf32>) -> tensor<8x4x16xf32>
     ```
   }];
-  let arguments = (ins AnyRankedTensor:$input, DenseI64ArrayAttr:$perm);
+  let arguments = (ins AnyRankedTensor:$input,
+                   ConfinedAttr<DenseI64ArrayAttr, [DenseArrayNonNegative<DenseI64ArrayAttr>]>:$perm);
   let results = (outs AnyRankedTensor:$output);
   let rowwise = "!getPerm().empty() && getPerm()[0] == 0";
   let signatureBody = [{ return ::ck::transposeSignature(op.getPerm()); }];
@@ -423,7 +424,8 @@ def CK_SplitOp : CK_GraphOp<"split"> {
         : (tensor<4x64xf32>) -> (tensor<4x16xf32>, tensor<4x48xf32>)
     ```
   }];
-  let arguments = (ins AnyRankedTensor:$input, ConfinedAttr<I64Attr, [IntNonNegative]>:$axis, DenseI64ArrayAttr:$sizes);
+  let arguments = (ins AnyRankedTensor:$input, ConfinedAttr<I64Attr, [IntNonNegative]>:$axis,
+                   ConfinedAttr<DenseI64ArrayAttr, [DenseArrayNonNegative<DenseI64ArrayAttr>]>:$sizes);
   let results = (outs Variadic<AnyRankedTensor>:$outputs);
   let rowwise = "getAxis() != 0";
   let signatureBody = [{ return ::ck::splitSignature(op.getInput(), op.getAxis(), op.getSizes()); }];

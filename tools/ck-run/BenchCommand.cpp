@@ -1,0 +1,116 @@
+//===- BenchCommand.cpp - ck-run bench ------------------------------------===//
+//
+// Tokens per second of a model, beside what the machine can do at most: the FMA peak bounds the prompt, the read
+// bandwidth bounds generation. All are measured in this one run. A configuration without weights gets random ones.
+//
+//===----------------------------------------------------------------------===//
+#include "Options.h"
+
+#include "ck/Import/Formats/WeightTable.h"
+#include "ck/Runtime/Peak.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <algorithm>
+
+using namespace llvm;
+using namespace ck;
+using namespace ck::run;
+
+static cl::opt<int64_t> promptTokens("prompt-tokens", cl::desc("length of the prompt (default 512)"), cl::init(512),
+                                     cl::sub(benchCommand), cl::cat(category));
+static cl::opt<int64_t> genTokens("gen-tokens", cl::desc("tokens to generate (default 128)"), cl::init(128),
+                                  cl::sub(benchCommand), cl::cat(category));
+static cl::opt<std::string> dtype("dtype", cl::desc("element type of the weights: f32"), cl::init("f32"),
+                                  cl::sub(benchCommand), cl::cat(category));
+static cl::opt<int64_t> repeat("repeat", cl::desc("runs after one that warms up; medians are reported (default 3)"),
+                               cl::init(3), cl::sub(benchCommand), cl::cat(category));
+
+static double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  size_t middle = values.size() / 2;
+  return values.size() % 2 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
+}
+
+/// Floating-point operations of one token in all matrices: a multiply and an add for each weight.
+static double matrixFlops(const ModelConfig &config) {
+  double weights = 0;
+  for (const WeightSpec &spec : weightTable(config))
+    if (spec.shape.size() == 2 && (spec.logical != "tok_emb" || config.tied))
+      weights += double(spec.shape[0]) * double(spec.shape[1]);
+  return 2 * weights;
+}
+
+int ck::run::runBench() {
+  if (dtype != "f32")
+    return fail({"--dtype must be f32, got '" + dtype + "'"});
+  if (promptTokens < 1 || genTokens < 1 || repeat < 1)
+    return fail({"--prompt-tokens, --gen-tokens and --repeat must be at least 1"});
+  Result<EngineOptions> options = engineOptions();
+  if (!options)
+    return fail(options.error());
+  if (options->import.context == 0)
+    options->import.context = promptTokens + genTokens;
+  if (options->import.context < promptTokens + genTokens)
+    return fail({"--context " + std::to_string(options->import.context) + " is less than --prompt-tokens " +
+                 std::to_string(promptTokens) + " plus --gen-tokens " + std::to_string(genTokens)});
+  Result<std::optional<std::string>> weights = findWeightsFile(options->model);
+  options->randomWeights = weights && !*weights;
+  auto engine = Engine::create(*options);
+  if (!engine)
+    return fail(engine.error());
+  Result<Generator> generator = (*engine)->generator(options->import.chunk, std::nullopt);
+  if (!generator)
+    return fail(generator.error());
+
+  std::vector<int32_t> prompt;
+  for (int64_t i = 0; i < promptTokens; ++i)
+    prompt.push_back(static_cast<int32_t>((i * 7919 + 1) % generator->vocab()));
+  GenerateOptions generate;
+  // The first new token comes from the prompt's logits: one more makes genTokens steps of decode.
+  generate.maxTokens = genTokens + 1;
+  std::vector<double> promptRates, decodeRates, peaks, reads;
+  for (int64_t run = 0; run <= repeat; ++run) {
+    auto result = generator->generate(prompt, generate);
+    if (!result)
+      return fail(result.error());
+    errs() << format("run %lld: prompt %.1f tokens/s, generation %.1f tokens/s\n", (long long)run,
+                     promptTokens / result->promptSeconds, result->decodeSteps / result->decodeSeconds);
+    // The first run touches the weights for the first time.
+    if (run == 0)
+      continue;
+    promptRates.push_back(promptTokens / result->promptSeconds);
+    decodeRates.push_back(result->decodeSteps / result->decodeSeconds);
+    peaks.push_back(ck_measure_fma_peak((*engine)->context(), 0.2));
+    reads.push_back(ck_measure_read_bandwidth((*engine)->context(), 0));
+  }
+  double promptRate = median(promptRates), decodeRate = median(decodeRates), peak = median(peaks), read = median(reads);
+  int64_t weightBytes = 0;
+  for (int32_t i = 0; i < (*engine)->model()->buffers; ++i)
+    if ((*engine)->model()->buffer[i].role == CK_WEIGHT &&
+        std::string_view((*engine)->model()->buffer[i].name) != "tok_emb")
+      weightBytes += (*engine)->model()->buffer[i].bytes;
+  Json json = {{"prompt_tokens", promptTokens.getValue()},
+               {"gen_tokens", genTokens.getValue()},
+               {"threads", ck_context_threads((*engine)->context())},
+               {"dtype", dtype.getValue()},
+               {"isa", ck_isa_name(ck_context_isa((*engine)->context()))},
+               {"prompt_tokens_per_s", promptRate},
+               {"generated_tokens_per_s", decodeRate},
+               {"fma_peak_gflops", peak},
+               {"read_gb_per_s", read}};
+  if ((*engine)->config()) {
+    const ModelConfig &config = *(*engine)->config();
+    if (config.tied)
+      weightBytes += config.vocab * config.hidden * 4;
+    json["prompt_share_of_peak"] = promptRate * matrixFlops(config) / (peak * 1e9);
+    json["generation_share_of_read"] = decodeRate * double(weightBytes) / (read * 1e9);
+  }
+  if (wantsJson()) {
+    printJson(json);
+    return 0;
+  }
+  for (const auto &[key, value] : json.items())
+    outs() << key << ": " << value.dump() << "\n";
+  return 0;
+}

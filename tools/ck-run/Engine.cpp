@@ -1,0 +1,299 @@
+//===- Engine.cpp - a model, compiled and ready to run --------------------===//
+#include "Engine.h"
+
+#include "ck/Dialect/CK/CKDialect.h"
+#include "ck/Import/Formats/AtomicFile.h"
+#include "ck/Target/Passes.h"
+#include "ck/Target/Program.h"
+#include "ck/Transforms/BufferizableOpInterfaceImpl.h"
+#include "ck/Transforms/Pipelines.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/InitAllDialects.h"
+#include "mlir/InitAllExtensions.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassManager.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/SourceMgr.h"
+
+#include <sys/mman.h>
+
+using namespace ck;
+using namespace ck::run;
+
+namespace {
+/// Turns the diagnostics of MLIR into one Error: the first error with its place and its notes.
+class DiagnosticCollector {
+public:
+  explicit DiagnosticCollector(mlir::MLIRContext &context)
+      : handler(&context, [this](mlir::Diagnostic &diagnostic) {
+          if (diagnostic.getSeverity() != mlir::DiagnosticSeverity::Error || !text.empty())
+            return mlir::success();
+          llvm::raw_string_ostream stream(text);
+          mlir::Location loc = diagnostic.getLocation();
+          if (!llvm::isa<mlir::UnknownLoc>(loc))
+            stream << loc << ": ";
+          stream << diagnostic;
+          for (mlir::Diagnostic &note : diagnostic.getNotes())
+            stream << "\n  " << note;
+          return mlir::success();
+        }) {}
+  Error error(const std::string &otherwise) const { return Error{text.empty() ? otherwise : text}; }
+
+private:
+  std::string text;
+  mlir::ScopedDiagnosticHandler handler;
+};
+} // namespace
+
+std::unique_ptr<mlir::MLIRContext> ck::run::makeContext() {
+  mlir::DialectRegistry registry;
+  mlir::registerAllDialects(registry);
+  mlir::registerAllExtensions(registry);
+  registry.insert<CKDialect>();
+  registerBufferizableOpInterfaceExternalModels(registry);
+  // The passes are a chain over one module: threads would only wait for each other.
+  return std::make_unique<mlir::MLIRContext>(registry, mlir::MLIRContext::Threading::DISABLED);
+}
+
+static bool isModule(const std::string &path) {
+  llvm::StringRef extension = llvm::sys::path::extension(path);
+  return extension == ".mlir" || extension == ".mlirbc";
+}
+
+/// The folder that a module's weight files are relative to.
+static std::string folderOf(const std::string &path) {
+  if (llvm::sys::fs::is_directory(path))
+    return path;
+  std::string parent = llvm::sys::path::parent_path(path).str();
+  return parent.empty() ? "." : parent;
+}
+
+Result<mlir::OwningOpRef<mlir::ModuleOp>>
+ck::run::compileToPlan(mlir::MLIRContext &context, const EngineOptions &options, std::vector<std::string> *unused) {
+  DiagnosticCollector diagnostics(context);
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  if (isModule(options.model)) {
+    module = mlir::parseSourceFile<mlir::ModuleOp>(options.model, &context);
+    if (!module)
+      return diagnostics.error(options.model + ": cannot be read as a module");
+  } else {
+    auto imported = importModel(context, options.model, options.import, folderOf(options.model), unused);
+    if (!imported)
+      return imported.error();
+    module = std::move(*imported);
+  }
+  if ((*module)->hasAttr("ck.plan"))
+    return module;
+  mlir::PassManager passes(&context);
+  InferenceOptions inference;
+  if (!options.kernelMaps.empty())
+    inference.maps = options.kernelMaps;
+  buildInferencePipeline(passes, inference);
+  if (mlir::failed(passes.run(*module)))
+    return diagnostics.error(options.model + ": the inference pipeline failed");
+  return module;
+}
+
+Status ck::run::lowerPlan(mlir::ModuleOp module) {
+  DiagnosticCollector diagnostics(*module.getContext());
+  mlir::PassManager passes(module.getContext());
+  passes.addPass(createCKLowerToLLVM());
+  if (mlir::failed(passes.run(module)))
+    return diagnostics.error("the plan cannot be lowered");
+  return Status::success();
+}
+
+//===----------------------------------------------------------------------===//
+// Compilation
+//===----------------------------------------------------------------------===//
+
+/// The shared library beside the model whose plan has `digest`; empty if there is none.
+static std::string findCompiled(const std::string &model, const std::string &name, const std::string &digest) {
+  llvm::StringRef stem = llvm::StringRef(model).rtrim('/');
+  llvm::SmallString<128> replaced = stem;
+  llvm::sys::path::replace_extension(replaced, "so");
+  for (const std::string &path : {stem.str() + ".so", replaced.str().str()}) {
+    if (!llvm::sys::fs::is_regular_file(path))
+      continue;
+    auto table = loadSharedLibrary(path, name);
+    if (table && (*table)->abi_version == CK_ABI_VERSION && digest == (*table)->digest)
+      return path;
+  }
+  return "";
+}
+
+namespace {
+/// A fresh folder that is removed with everything in it.
+struct TemporaryFolder {
+  llvm::SmallString<128> path;
+  std::error_code create() { return llvm::sys::fs::createUniqueDirectory("ck", path); }
+  ~TemporaryFolder() {
+    if (!path.empty())
+      llvm::sys::fs::remove_directories(path);
+  }
+};
+} // namespace
+
+Status Engine::compile(const EngineOptions &options) {
+  std::unique_ptr<mlir::MLIRContext> mlirContext = makeContext();
+  std::vector<std::string> unused;
+  auto module = compileToPlan(*mlirContext, options, &unused);
+  if (!module)
+    return module.error();
+  if (!options.quiet)
+    for (const std::string &tensor : unused)
+      llvm::errs() << "ck-run: warning: " << options.model << ": tensor '" << tensor << "' is not used by the model\n";
+  TemporaryFolder folder;
+  auto inFolder = [&](const char *name) -> Result<std::string> {
+    if (std::error_code code = folder.create())
+      return Error{"cannot make a temporary folder: " + code.message()};
+    return (folder.path + "/" + name).str();
+  };
+
+  if (options.kind == "interpret") {
+    DiagnosticCollector diagnostics(*mlirContext);
+    auto program = readProgram(**module);
+    if (mlir::failed(program))
+      return diagnostics.error("the plan cannot be read");
+    Result<std::string> path = inFolder("model.ckplan");
+    if (!path)
+      return path.error();
+    if (Status status = writeFileAtomically(*path, {printTable(*program)}); !status)
+      return status;
+    table = plan = ck_plan_load(ctx, path->c_str());
+    description = "table";
+    return table ? Status::success() : Status(Error{ck_context_error(ctx)});
+  }
+  if (options.kind == "jit") {
+    if (Status status = lowerPlan(**module); !status)
+      return status;
+    auto compiled = compileJit(**module);
+    if (!compiled)
+      return compiled.error();
+    jit = std::move(*compiled);
+    table = jit->model();
+    description = "jit";
+    return Status::success();
+  }
+
+  auto program = readProgram(**module);
+  if (mlir::failed(program))
+    return Error{"the plan cannot be read"};
+  std::string library = findCompiled(options.model, program->name, program->digest);
+  description = library;
+  if (library.empty()) {
+    Result<std::string> path = inFolder("model.so");
+    if (!path)
+      return path.error();
+    library = *path;
+    description = "built in a temporary folder";
+    if (Status status = lowerPlan(**module); !status)
+      return status;
+    if (Status status = writeSharedLibrary(**module, library); !status)
+      return status;
+  }
+  auto loaded = loadSharedLibrary(library, program->name);
+  if (!loaded)
+    return loaded.error();
+  table = *loaded;
+  return Status::success();
+}
+
+//===----------------------------------------------------------------------===//
+// Weights
+//===----------------------------------------------------------------------===//
+
+/// Small values of both signs; gains of norms are 1, so that activations keep their size.
+static void fillRandom(float *data, int64_t count, bool isGain, uint64_t seed) {
+  uint64_t state = seed * 0x9e3779b97f4a7c15u + 1;
+  for (int64_t i = 0; i < count; ++i) {
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    data[i] = isGain ? 1.0f : (static_cast<int32_t>(state >> 40) - (1 << 23)) * 0x1p-28f;
+  }
+}
+
+Status Engine::loadWeights(const EngineOptions &options) {
+  source = options.weights.empty() ? std::make_unique<WeightSource>(folderOf(options.model))
+                                   : std::make_unique<WeightSource>(WeightSource::inDirectory(options.weights));
+  for (int32_t i = 0; i < table->buffers; ++i) {
+    const ck_buffer_info &buffer = table->buffer[i];
+    if (buffer.role != CK_WEIGHT)
+      continue;
+    if (options.randomWeights) {
+      size_t bytes = std::max<int64_t>(buffer.bytes, 1);
+      void *data = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+      if (data == MAP_FAILED)
+        return Error{"out of memory: weight '" + std::string(buffer.name) + "' needs " + std::to_string(bytes) +
+                     " bytes"};
+      madvise(data, bytes, MADV_HUGEPAGE);
+      mappings.push_back({data, bytes});
+      fillRandom(static_cast<float *>(data), buffer.bytes / 4,
+                 std::string_view(buffer.name).find("norm") != std::string_view::npos, i);
+      pointers.push_back(data);
+      continue;
+    }
+    if (!buffer.file)
+      return Error{options.model + ": has no weights: '" + std::string(buffer.name) +
+                   "' names no file (a configuration alone can be compiled and measured, not run)"};
+    std::vector<int64_t> shape(buffer.dims, buffer.dims + buffer.rank);
+    Result<const void *> data = source->resolve(buffer.file, buffer.tensor, buffer.dtype, shape);
+    if (!data)
+      return data.error();
+    pointers.push_back(const_cast<void *>(*data));
+  }
+  return Status::success();
+}
+
+Result<std::unique_ptr<Engine>> Engine::create(const EngineOptions &options) {
+  std::unique_ptr<Engine> engine(new Engine);
+  engine->ctx = ck_context_create(options.threads);
+  if (!engine->ctx)
+    return Error{"cannot start a team of " + std::to_string(options.threads) + " threads"};
+  if (!isModule(options.model)) {
+    Result<ModelConfig> config = loadModelConfig(options.model);
+    if (!config)
+      return config.error();
+    engine->modelConfig = *config;
+  }
+  if (Status status = engine->compile(options); !status)
+    return status.error();
+  if (Status status = engine->loadWeights(options); !status)
+    return status.error();
+  engine->state = ck_session_create(engine->ctx, engine->table, engine->pointers.data());
+  if (!engine->state)
+    return Error{ck_context_error(engine->ctx)};
+  return engine;
+}
+
+Engine::~Engine() {
+  if (state)
+    ck_session_destroy(state);
+  if (plan)
+    ck_plan_destroy(plan);
+  if (ctx)
+    ck_context_destroy(ctx);
+  for (auto [data, bytes] : mappings)
+    munmap(data, bytes);
+}
+
+int64_t Engine::contextLength() const {
+  // Caches are [heads, rows, width]; the shortest one bounds the positions.
+  int64_t rows = INT32_MAX;
+  for (int32_t i = 0; i < table->buffers; ++i)
+    if (table->buffer[i].role == CK_STATE && table->buffer[i].rank == 3)
+      rows = std::min(rows, table->buffer[i].dims[1]);
+  return rows;
+}
+
+Result<Generator> Engine::generator(int64_t chunk, std::optional<int32_t> bos) const {
+  GeneratorOptions options;
+  options.context = contextLength();
+  options.chunk = chunk;
+  options.bos = bos;
+  return Generator::create(state, options);
+}

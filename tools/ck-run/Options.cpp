@@ -1,0 +1,104 @@
+//===- Options.cpp - the command line of ck-run ---------------------------===//
+#include "Options.h"
+
+#include "llvm/Support/raw_ostream.h"
+
+#include <iostream>
+
+using namespace llvm;
+using namespace ck;
+
+namespace ck::run {
+
+cl::OptionCategory category("Options");
+cl::SubCommand generateCommand("generate", "continue a prompt with a model");
+cl::SubCommand logitsCommand("logits", "write the logits of every position to a .npy file");
+cl::SubCommand tokenizeCommand("tokenize", "turn text into token ids, or ids into text");
+cl::SubCommand inspectCommand("inspect", "show what a model file or configuration holds");
+cl::SubCommand benchCommand("bench", "measure tokens per second beside the machine's peaks");
+cl::SubCommand compileCommand("compile", "compile a model ahead of time");
+
+} // namespace ck::run
+
+using namespace ck::run;
+
+// Options of several subcommands; those of one stand beside its code.
+#define CK_ENGINE_COMMANDS                                                                                             \
+  cl::sub(generateCommand), cl::sub(logitsCommand), cl::sub(benchCommand), cl::sub(compileCommand), cl::cat(category)
+#define CK_ALL_COMMANDS cl::sub(tokenizeCommand), cl::sub(inspectCommand), CK_ENGINE_COMMANDS
+
+static cl::opt<std::string> model(cl::Positional, cl::Required, cl::desc("MODEL"), CK_ALL_COMMANDS);
+static cl::opt<bool> json("json", cl::desc("print one JSON object on stdout"), CK_ALL_COMMANDS);
+static cl::opt<std::string> engine("engine", cl::desc("how to run the plan: jit, aot or interpret (default jit)"),
+                                   cl::init("jit"), CK_ENGINE_COMMANDS);
+static cl::opt<int64_t> threads("threads", cl::desc("threads to use (default: online CPUs)"), cl::init(0),
+                                CK_ENGINE_COMMANDS);
+static cl::opt<int64_t> contextSize("context", cl::desc("rows of the KV cache (default: the model's, at most 4096)"),
+                                    cl::init(0), CK_ENGINE_COMMANDS);
+static cl::opt<int64_t> chunk("chunk", cl::desc("most prompt tokens in one call (default 512)"), cl::init(512),
+                              CK_ENGINE_COMMANDS);
+static cl::opt<std::string> weights("weights", cl::desc("folder that holds the weight files"), CK_ENGINE_COMMANDS);
+static cl::opt<std::string> kernelMaps("kernel-maps", cl::desc("folder of the kernel maps"), CK_ENGINE_COMMANDS);
+
+bool ck::run::wantsJson() { return json; }
+const std::string &ck::run::modelPath() { return model; }
+
+Result<EngineOptions> ck::run::engineOptions() {
+  auto atLeast = [](int64_t value, int64_t least, int64_t most, const char *option) -> Status {
+    if (value >= least && value <= most)
+      return Status::success();
+    return Error{std::string("--") + option + " must be between " + std::to_string(least) + " and " +
+                 std::to_string(most) + ", got " + std::to_string(value)};
+  };
+  if (engine != "jit" && engine != "aot" && engine != "interpret")
+    return Error{"--engine must be jit, aot or interpret, got '" + engine + "'"};
+  for (const Status &status : {atLeast(threads, threads.getNumOccurrences() ? 1 : 0, 1024, "threads"),
+                               atLeast(contextSize, contextSize.getNumOccurrences() ? 1 : 0, INT32_MAX, "context"),
+                               atLeast(chunk, 1, INT32_MAX, "chunk")})
+    if (!status)
+      return status.error();
+  EngineOptions options;
+  options.model = model;
+  options.kind = engine;
+  options.weights = weights;
+  options.kernelMaps = kernelMaps;
+  options.threads = static_cast<int>(threads);
+  options.import.context = contextSize;
+  options.import.chunk = chunk;
+  return options;
+}
+
+int ck::run::fail(const Error &error) {
+  std::string text = error.message;
+  if (!error.code.empty())
+    text += " [" + error.code + "]";
+  errs() << "ck-run: error: " << text << "\n";
+  if (json) {
+    Json object = {{"error", error.message}};
+    if (!error.code.empty())
+      object["code"] = error.code;
+    printJson(object);
+  }
+  return 1;
+}
+
+void ck::run::printJson(const Json &object) {
+  // Bytes of a file that are no UTF-8 must not keep the rest from being read.
+  std::cout << object.dump(-1, ' ', false, Json::error_handler_t::replace) << std::endl;
+}
+
+Result<std::vector<int32_t>> ck::run::parseIds(const std::string &text, const char *option) {
+  std::vector<int32_t> ids;
+  if (text.empty())
+    return ids;
+  SmallVector<StringRef> pieces;
+  StringRef(text).split(pieces, ',');
+  for (auto [index, piece] : enumerate(pieces)) {
+    int32_t id;
+    if (piece.trim().getAsInteger(10, id))
+      return Error{std::string("--") + option + ": item " + std::to_string(index) + " ('" + piece.str() +
+                   "') is no token id; expected integers with commas between them"};
+    ids.push_back(id);
+  }
+  return ids;
+}

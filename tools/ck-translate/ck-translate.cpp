@@ -1,0 +1,119 @@
+//===- ck-translate.cpp - model files to modules, modules to artefacts ----===//
+#include "ck/Dialect/CK/CKDialect.h"
+#include "ck/Import/Import.h"
+#include "ck/Target/NativeCode.h"
+#include "ck/Target/Passes.h"
+#include "ck/Target/Program.h"
+#include "ck/Transforms/BufferizableOpInterfaceImpl.h"
+#include "ck/Transforms/Pipelines.h"
+
+#include "mlir/InitAllDialects.h"
+#include "mlir/InitAllExtensions.h"
+#include "mlir/InitAllTranslations.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Tools/mlir-translate/MlirTranslateMain.h"
+#include "mlir/Tools/mlir-translate/Translation.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/SourceMgr.h"
+
+using namespace mlir;
+using namespace ck;
+
+static llvm::cl::opt<int64_t>
+    contextSize("context", llvm::cl::desc("import: rows of the KV caches (default: the model's, at most 4096)"),
+                llvm::cl::init(0));
+static llvm::cl::opt<int64_t> chunk("chunk", llvm::cl::desc("import: most rows of one @prefill call (default 512)"),
+                                    llvm::cl::init(512));
+static llvm::cl::opt<std::string>
+    logits("logits", llvm::cl::desc("import: rows of logits that @prefill gives, last or all (default last)"),
+           llvm::cl::init("last"));
+
+/// Folder of the output file: weights are named relative to it. mlirTranslateMain keeps `-o` to itself.
+static std::string outputFolder;
+
+static void findOutputFolder(int argc, char **argv) {
+  for (int i = 1; i < argc; ++i) {
+    StringRef argument = argv[i];
+    StringRef path;
+    if ((argument == "-o" || argument == "--o") && i + 1 < argc)
+      path = argv[i + 1];
+    else if (argument.consume_front("-o=") || argument.consume_front("--o="))
+      path = argument;
+    if (!path.empty() && path != "-")
+      outputFolder = llvm::sys::path::parent_path(path).str();
+  }
+}
+
+static OwningOpRef<Operation *> importFile(llvm::SourceMgr &sources, MLIRContext *context) {
+  auto refuse = [&](const Twine &message) {
+    emitError(UnknownLoc::get(context)) << message;
+    return OwningOpRef<Operation *>();
+  };
+  ImportOptions options;
+  options.context = contextSize;
+  options.chunk = chunk;
+  options.allLogits = logits == "all";
+  if (logits != "all" && logits != "last")
+    return refuse("--logits must be last or all, got '" + logits + "'");
+  std::string path = sources.getMemoryBuffer(sources.getMainFileID())->getBufferIdentifier().str();
+  auto module = importModel(*context, path, options, outputFolder);
+  if (!module) {
+    const Error &error = module.error();
+    return refuse(error.message + (error.code.empty() ? "" : " [" + error.code + "]"));
+  }
+  return OwningOpRef<Operation *>(module->release());
+}
+
+/// Brings a module of any phase to PLAN; with `code` on to the LLVM dialect.
+static LogicalResult lower(ModuleOp module, bool code) {
+  bool lowered = llvm::any_of(module.getOps<LLVM::LLVMFuncOp>(), [](auto function) { return !function.isExternal(); });
+  PassManager passes(module.getContext());
+  if (!lowered && !module->hasAttr("ck.plan"))
+    buildInferencePipeline(passes, InferenceOptions());
+  if (!lowered && code)
+    passes.addPass(createCKLowerToLLVM());
+  return passes.run(module);
+}
+
+static LogicalResult writeTable(Operation *op, raw_ostream &stream) {
+  auto module = cast<ModuleOp>(op);
+  if (failed(lower(module, /*code=*/false)))
+    return failure();
+  FailureOr<Program> program = readProgram(module);
+  if (failed(program))
+    return failure();
+  stream << printTable(*program);
+  return success();
+}
+
+static LogicalResult writeObjectFile(Operation *op, raw_ostream &stream) {
+  auto module = cast<ModuleOp>(op);
+  if (failed(lower(module, /*code=*/true)))
+    return failure();
+  SmallVector<char> object;
+  llvm::raw_svector_ostream buffer(object);
+  if (Status status = writeObject(module, buffer); !status)
+    return module.emitError(status.error().message);
+  stream << StringRef(object.data(), object.size());
+  return success();
+}
+
+int main(int argc, char **argv) {
+  findOutputFolder(argc, argv);
+  auto registerDialects = [](DialectRegistry &registry) {
+    registerAllDialects(registry);
+    registerAllExtensions(registry);
+    registry.insert<CKDialect>();
+    registerBufferizableOpInterfaceExternalModels(registry);
+  };
+  TranslateToMLIRRegistration hf("import-hf", "build the graph of a Hugging Face model from its config.json",
+                                 importFile, registerDialects);
+  TranslateToMLIRRegistration gguf("import-gguf", "build the graph of a GGUF model", importFile, registerDialects);
+  TranslateFromMLIRRegistration table("ck-to-table", "write a plan as a .ckplan (a graph is planned first)", writeTable,
+                                      registerDialects);
+  TranslateFromMLIRRegistration object("ck-to-object", "compile a plan to an object (a graph is planned first)",
+                                       writeObjectFile, registerDialects);
+  registerAllTranslations();
+  return failed(mlirTranslateMain(argc, argv, "CK translation driver"));
+}

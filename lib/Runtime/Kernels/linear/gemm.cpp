@@ -44,7 +44,7 @@ private:
   int64_t block;
 };
 
-int64_t totalColumns(const GemmProblem &problem) {
+static int64_t totalColumns(const GemmProblem &problem) {
   int64_t n = 0;
   for (int i = 0; i < problem.count; ++i)
     n += problem.targets[i].n;
@@ -52,7 +52,7 @@ int64_t totalColumns(const GemmProblem &problem) {
 }
 
 /// Columns per task such that there are about `tasks` of them, within [least, most] and in units of `unit`.
-int64_t columnBlock(int64_t columns, int64_t tasks, int64_t least, int64_t most, int64_t unit) {
+static int64_t columnBlock(int64_t columns, int64_t tasks, int64_t least, int64_t most, int64_t unit) {
   const int64_t block = std::clamp(ceilDiv(columns, tasks), std::min(least, most), most);
   return ceilDiv(block, unit) * unit;
 }

@@ -189,7 +189,7 @@ TEST(KernelMap, DamagedTextNeverCrashes) {
   std::mt19937 rng(6);
   const std::string sound = read("gemm_nt_f32");
   int loaded = 0;
-  for (int i = 0; i < 4000; ++i) {
+  for (int i = 0; i < 1500; ++i) {
     std::string text = sound;
     for (unsigned n = 1 + rng() % 2; n > 0; --n) {
       size_t at = rng() % text.size();
@@ -204,7 +204,7 @@ TEST(KernelMap, DamagedTextNeverCrashes) {
       EXPECT_EQ(map.error().message.rfind("gemm_nt_f32.json: ", 0), 0u) << map.error().message;
     }
   }
-  EXPECT_GT(loaded, 100);
+  EXPECT_GT(loaded, 50);
 }
 
 } // namespace

@@ -44,14 +44,12 @@ struct Visible {
 };
 
 /// Checks mask, window, positions and sequences of a call with T rows.
-inline int32_t checkVisible(ck_context *ctx, const Visible &visible, int64_t T, bool cache) {
+inline int32_t checkVisible(ck_context *ctx, const Visible &visible, int64_t T) {
   if (visible.mask < AttentionMask::Causal || visible.mask > AttentionMask::Full)
     return ck_fail(ctx, CK_INVALID_ARGUMENT, "mask %lld is none", static_cast<long long>(visible.mask));
   if (visible.mask == AttentionMask::Sliding && visible.window < 1)
     return ck_fail(ctx, CK_INVALID_ARGUMENT, "window is %lld, expected at least 1",
                    static_cast<long long>(visible.window));
-  if (cache && !visible.pos && visible.mask != AttentionMask::Full)
-    return ck_fail(ctx, CK_INVALID_ARGUMENT, "pos is missing, which only the full mask allows");
   if (visible.pos)
     if (const int64_t bad = firstOutside(visible.pos, T, visible.keys); bad < T)
       return ck_fail(ctx, CK_INVALID_ARGUMENT, "pos[%lld] is %d, outside the cache of %lld rows",

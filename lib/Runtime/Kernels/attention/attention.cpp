@@ -177,7 +177,7 @@ template <typename Args> int32_t attendRows(ck_context *ctx, const Args *args, C
   call.visible.keys = args->T;
   call.visible.seqs = args->seqs;
   call.visible.sequences = args->B - 1;
-  if (const int32_t status = checkVisible(ctx, call.visible, args->T, /*cache=*/false))
+  if (const int32_t status = checkVisible(ctx, call.visible, args->T))
     return status;
   return attend(ctx, call);
 }
@@ -190,7 +190,7 @@ CK_KERNEL(attention_cache_f32) {
   call.keyRow = args->D, call.keyHead = args->S * args->D;
   call.visible.keys = args->S;
   call.visible.pos = args->pos;
-  if (const int32_t status = checkVisible(ctx, call.visible, args->T, /*cache=*/true))
+  if (const int32_t status = checkVisible(ctx, call.visible, args->T))
     return status;
   return attend(ctx, call);
 }

@@ -192,7 +192,7 @@ void combineChunks(const Decode &call, int64_t h) {
 CK_KERNEL(attention_decode_cache_f32) {
   Visible visible = {static_cast<AttentionMask>(args->mask), args->window, args->S};
   visible.pos = args->pos;
-  if (const int32_t status = checkVisible(ctx, visible, 1, /*cache=*/true))
+  if (const int32_t status = checkVisible(ctx, visible, 1))
     return status;
   if (args->H == 0)
     return CK_OK;

@@ -47,6 +47,10 @@ Result<Geometry> readGeometry(const Call &call) {
   const Tensor &q = call.in("q"), &k = call.in("k");
   if (g.H < 1 || g.KV < 1 || g.H % g.KV != 0)
     return badCall("heads is not a multiple of kv_heads");
+  if (g.cache != (call.optional("pos") != nullptr) && call.word("mask") != "full")
+    return badCall("rows have positions in a cache, and only there");
+  if (g.cache && call.optional("seqs"))
+    return badCall("sequences are told apart by seqs only where keys are rows");
   g.T = q.extent(g.headMajor ? 1 : 0);
   g.D = g.headMajor ? q.extent(2) : q.extent(1) / g.H;
   g.S = g.cache ? k.extent(1) : g.T;

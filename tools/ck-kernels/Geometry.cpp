@@ -12,7 +12,7 @@ using reference::Random;
 
 // A reference spends one multiplication on each point of the iteration space, a checker some memory on each element.
 static constexpr int64_t maxWork = 1 << 22;
-static constexpr int64_t maxElements = 1 << 19;
+static constexpr int64_t maxElements = 1 << 17;
 
 static uint64_t hashText(uint64_t seed, const std::string &text) {
   for (char c : text)
@@ -55,7 +55,11 @@ GeometryDrawer::GeometryDrawer(const KernelMap &map, const Implements &implement
     if (!defined)
       freeDims.push_back(name);
   }
-  extents = {1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 47, 48, 63, 64, 65, 96, 100, 127, 128, 129, 172, 255, 257};
+  extents = {1,  2,  3,  4,  5,  7,   8,   9,   15,  16,  17,  31,  32,  33,  47,
+             48, 63, 64, 65, 96, 100, 127, 128, 129, 172, 255, 257, 513, 1000};
+  // Long enough for the team to share the work, where few dims multiply.
+  if (freeDims.size() <= 2)
+    extents.insert(extents.end(), {4099, 33003});
   std::set<int64_t> constants;
   for (const Expr &requirement : map.requirements)
     collectConstants(requirement, constants);
@@ -213,6 +217,8 @@ Status GeometryDrawer::drawDims(Geometry &geometry, Random &random, int attempt)
     return status;
   std::set<std::string> named = namedDims(map, geometry);
   int64_t count = static_cast<int64_t>(extents.size());
+  // When the first draws are refused, one dim keeps its turn and the others shrink around it; later all are free.
+  size_t anchor = freeDims.empty() ? 0 : static_cast<size_t>(geometry.index) % freeDims.size();
   for (size_t i = 0; i < freeDims.size(); ++i) {
     const std::string &name = freeDims[i];
     if (!named.count(name)) // of absent operands only; what follows from it is not defined either
@@ -222,9 +228,9 @@ Status GeometryDrawer::drawDims(Geometry &geometry, Random &random, int attempt)
       extent = attempt == 0 ? 1 : extents[random.below(std::min<int64_t>(count, 4 + attempt))];
     else if (geometry.index < edgeCases())
       extent = geometry.index == static_cast<int>(i) + 1 ? 0 : extents[random.below(std::min<int64_t>(count, 12))];
-    else if (attempt < 4)
+    else if (attempt < 4 || (attempt < 100 && i == anchor))
       extent = extents[cycle(name, count, geometry.index)];
-    else // now and then smaller, in case the work or a relation between dims is what stands in the way
+    else
       extent = extents[random.below(attempt % 2 ? count : std::max<int64_t>(4, count - attempt / 4))];
   }
   return define();

@@ -77,7 +77,7 @@ Status Trial::makeOperands(Variant variant) {
   return Status::success();
 }
 
-Status Trial::makeCall(Call &call, Random &random) const {
+Status Trial::makeCall(Call &call, Random &random, double magnitude) const {
   call = Call();
   for (const auto &[name, value] : geometry.attrs)
     call.attrs[name] = value;
@@ -86,9 +86,9 @@ Status Trial::makeCall(Call &call, Random &random) const {
     if (operand.isInput) {
       for (double &value : tensor.data) {
         if (!operand.element->isFloat)
-          value = static_cast<double>(random.below(100));
+          value = rounded(*operand.element, static_cast<double>(random.below(100)));
         else if (random.below(16) != 0) // some exact zeros
-          value = rounded(*operand.element, random.uniform(-2, 2) * geometry.magnitude);
+          value = rounded(*operand.element, random.uniform(-2, 2) * magnitude);
       }
       call.inputs[operand.opName] = tensor;
     }
@@ -136,7 +136,10 @@ Result<bool> Trial::prepare(Variant variant) {
   if (Status status = makeOperands(variant); !status)
     return status.error();
   Random random(geometry.seed);
-  if (Status status = makeCall(call, random); !status)
+  // Away from 1 a product may be 0 in one precision and not in another, which infinity would turn into NaN.
+  magnitude = variant == Variant::NonFinite ? 1 : geometry.magnitude;
+  scales.clear();
+  if (Status status = makeCall(call, random, magnitude); !status)
     return status.error();
   initial.clear();
   for (const Operand &operand : operands)

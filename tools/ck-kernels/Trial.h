@@ -63,7 +63,7 @@ private:
   };
 
   Status makeOperands(Variant variant);
-  Status makeCall(reference::Call &call, reference::Random &random) const;
+  Status makeCall(reference::Call &call, reference::Random &random, double magnitude) const;
   Status evaluate();
   bool plantNonFinite(reference::Random &random);
   Status makeMemory();
@@ -86,6 +86,7 @@ private:
   std::vector<std::unique_ptr<GuardedBuffer>> scratch;
   std::vector<uint64_t> slots;
   std::map<std::string, double> scales; ///< widened, by kernel operand
+  double magnitude = 1;                 ///< of the random inputs
   std::vector<std::vector<uint8_t>> firstOutputs;
   size_t threadScratch = 0;
   bool mustFail = false;

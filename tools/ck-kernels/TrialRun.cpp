@@ -87,7 +87,7 @@ double Trial::scaleOf(const Operand &operand, const Tensor &expected, double err
     for (uint64_t draw = 1; seen < fairSample && draw <= fairSample; ++draw) {
       Random random(geometry.seed + draw);
       Call other;
-      if (makeCall(other, random) && reference::evaluate(subject.operation, other))
+      if (makeCall(other, random, magnitude) && reference::evaluate(subject.operation, other))
         widen(other.outputs[operand.opName]);
     }
     known = scales.emplace(operand.name, scale).first;

@@ -27,10 +27,15 @@ template <F32 (*Function)(F32)> void apply(const float *in, float *out, int64_t 
 
 using Apply = void (*)(const float *, float *, int64_t);
 Apply find(const char *name) {
-  const std::pair<const char *, Apply> table[] = {
-      {"exp", apply<vexp>},   {"tanh", apply<vtanh>}, {"sigmoid", apply<vsigmoid>}, {"silu", apply<vsilu>},
-      {"erf", apply<verf>},   {"sin", apply<vsin>},   {"gelu_erf", apply<vgeluErf>}, {"gelu_tanh", apply<vgeluTanh>},
-      {"gelu_quick", apply<vgeluQuick>}};
+  const std::pair<const char *, Apply> table[] = {{"exp", apply<vexp>},
+                                                  {"tanh", apply<vtanh>},
+                                                  {"sigmoid", apply<vsigmoid>},
+                                                  {"silu", apply<vsilu>},
+                                                  {"erf", apply<verf>},
+                                                  {"sin", apply<vsin>},
+                                                  {"gelu_erf", apply<vgeluErf>},
+                                                  {"gelu_tanh", apply<vgeluTanh>},
+                                                  {"gelu_quick", apply<vgeluQuick>}};
   for (auto [known, function] : table)
     if (!std::strcmp(known, name))
       return function;
@@ -116,7 +121,8 @@ template <typename Error> Worst sweep(ck::N_SCALAR::Apply apply, Error error) {
       flush();
   }
   // Where formulas change, results overflow, underflow or vanish.
-  for (float centre : {0.0f, 0.625f, 1.0f, 4.0f, 14.0f, 16.0f, 88.72284f, 89.0f, 87.33655f, 103.2789f, 104.0f, 3.1415927f})
+  for (float centre :
+       {0.0f, 0.625f, 1.0f, 4.0f, 14.0f, 16.0f, 88.72284f, 89.0f, 87.33655f, 103.2789f, 104.0f, 3.1415927f})
     for (int32_t offset = -300; offset <= 300; ++offset)
       for (float sign : {1.0f, -1.0f}) {
         float x = centre;

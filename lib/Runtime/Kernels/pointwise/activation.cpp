@@ -8,26 +8,6 @@
 #include "pointwise/Activations.h"
 #include "pointwise/Elementwise.h"
 
-#ifndef CK_ACTIVATION_KINDS
-#define CK_ACTIVATION_KINDS
-namespace ck {
-/// The order of the map's enum.
-enum class ActivationKind : int64_t {
-  Silu,
-  GeluTanh,
-  GeluErf,
-  GeluQuick,
-  Relu,
-  LeakyRelu,
-  Tanh,
-  Sigmoid,
-  Exp,
-  Sin,
-  Softcap
-};
-} // namespace ck
-#endif
-
 HWY_BEFORE_NAMESPACE();
 namespace ck {
 namespace HWY_NAMESPACE {
@@ -38,28 +18,28 @@ CK_KERNEL(activation_f32) {
     return static_cast<int32_t>(CK_OK);
   };
   const float alpha = static_cast<float>(args->alpha);
-  switch (static_cast<ActivationKind>(args->kind)) {
-  case ActivationKind::Silu:
+  switch (args->kind) {
+  case CKK_ACTIVATION_F32_KIND_SILU:
     return run(Silu());
-  case ActivationKind::GeluTanh:
+  case CKK_ACTIVATION_F32_KIND_GELU_TANH:
     return run(GeluTanh());
-  case ActivationKind::GeluErf:
+  case CKK_ACTIVATION_F32_KIND_GELU_ERF:
     return run(GeluErf());
-  case ActivationKind::GeluQuick:
+  case CKK_ACTIVATION_F32_KIND_GELU_QUICK:
     return run(GeluQuick());
-  case ActivationKind::Relu:
+  case CKK_ACTIVATION_F32_KIND_RELU:
     return run(Relu());
-  case ActivationKind::LeakyRelu:
+  case CKK_ACTIVATION_F32_KIND_LEAKY_RELU:
     return run(LeakyRelu{alpha});
-  case ActivationKind::Tanh:
+  case CKK_ACTIVATION_F32_KIND_TANH:
     return run(Tanh());
-  case ActivationKind::Sigmoid:
+  case CKK_ACTIVATION_F32_KIND_SIGMOID:
     return run(Sigmoid());
-  case ActivationKind::Exp:
+  case CKK_ACTIVATION_F32_KIND_EXP:
     return run(Exp());
-  case ActivationKind::Sin:
+  case CKK_ACTIVATION_F32_KIND_SIN:
     return run(Sin());
-  case ActivationKind::Softcap:
+  case CKK_ACTIVATION_F32_KIND_SOFTCAP:
     if (alpha == 0)
       return run([](F32 x) HWY_ATTR { return x; });
     return run(Softcap{alpha});

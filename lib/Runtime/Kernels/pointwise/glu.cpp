@@ -13,15 +13,6 @@
 #include "pointwise/Activations.h"
 #include "pointwise/Elementwise.h"
 
-#ifndef CK_GLU_KINDS
-#define CK_GLU_KINDS
-namespace ck {
-/// The orders of the maps' enums.
-enum class GluKind : int64_t { Silu, GeluTanh, GeluErf, GeluQuick, Relu, Relu2, Sigmoid };
-enum class StackedGluKind : int64_t { GeluErf, Relu, Relu2, Sigmoid };
-} // namespace ck
-#endif
-
 HWY_BEFORE_NAMESPACE();
 namespace ck {
 namespace HWY_NAMESPACE {
@@ -55,14 +46,14 @@ CK_KERNEL(geglu_forward_quick) { return stacked(ctx, args->gate, args->output, a
 CK_KERNEL(glu_stacked_f32) {
   const auto run = [=](auto activation)
                        HWY_ATTR { return stacked(ctx, args->gate, args->output, args->T, args->F, activation); };
-  switch (static_cast<StackedGluKind>(args->act)) {
-  case StackedGluKind::GeluErf:
+  switch (args->act) {
+  case CKK_GLU_STACKED_F32_ACT_GELU_ERF:
     return run(GeluErf());
-  case StackedGluKind::Relu:
+  case CKK_GLU_STACKED_F32_ACT_RELU:
     return run(Relu());
-  case StackedGluKind::Relu2:
+  case CKK_GLU_STACKED_F32_ACT_RELU2:
     return run(Relu2());
-  case StackedGluKind::Sigmoid:
+  case CKK_GLU_STACKED_F32_ACT_SIGMOID:
     return run(Sigmoid());
   }
   return ck_fail(ctx, CK_INVALID_ARGUMENT, "act %lld is not an activation", static_cast<long long>(args->act));
@@ -73,20 +64,20 @@ CK_KERNEL(glu_split_f32) {
     mapFlat(ctx, args->gate, args->up, args->output, args->T * args->F, Gated<decltype(activation)>{activation});
     return static_cast<int32_t>(CK_OK);
   };
-  switch (static_cast<GluKind>(args->act)) {
-  case GluKind::Silu:
+  switch (args->act) {
+  case CKK_GLU_SPLIT_F32_ACT_SILU:
     return run(Silu());
-  case GluKind::GeluTanh:
+  case CKK_GLU_SPLIT_F32_ACT_GELU_TANH:
     return run(GeluTanh());
-  case GluKind::GeluErf:
+  case CKK_GLU_SPLIT_F32_ACT_GELU_ERF:
     return run(GeluErf());
-  case GluKind::GeluQuick:
+  case CKK_GLU_SPLIT_F32_ACT_GELU_QUICK:
     return run(GeluQuick());
-  case GluKind::Relu:
+  case CKK_GLU_SPLIT_F32_ACT_RELU:
     return run(Relu());
-  case GluKind::Relu2:
+  case CKK_GLU_SPLIT_F32_ACT_RELU2:
     return run(Relu2());
-  case GluKind::Sigmoid:
+  case CKK_GLU_SPLIT_F32_ACT_SIGMOID:
     return run(Sigmoid());
   }
   return ck_fail(ctx, CK_INVALID_ARGUMENT, "act %lld is not an activation", static_cast<long long>(args->act));

@@ -10,16 +10,13 @@ namespace {
 
 constexpr double kPi = 3.14159265358979323846;
 
-/// The order of the map's enum.
-enum Scaling { kNone, kLinear, kLlama3 };
-
 /// Radians per position of pair i.
 double frequency(const ckk_rope_table_f64_args *args, int64_t i) {
   const double base = std::pow(args->theta, -static_cast<double>(i) / static_cast<double>(args->P));
-  if (args->scaling == kNone)
+  if (args->scaling == CKK_ROPE_TABLE_F64_SCALING_NONE)
     return base;
   const double slow = base / args->factor;
-  if (args->scaling == kLinear)
+  if (args->scaling == CKK_ROPE_TABLE_F64_SCALING_LINEAR)
     return slow;
   // Long waves are stretched, short ones kept, those between are mixed.
   const double turns = static_cast<double>(args->original_context) * base / (2 * kPi);
@@ -34,12 +31,12 @@ double frequency(const ckk_rope_table_f64_args *args, int64_t i) {
 int32_t check(ck_context *ctx, const ckk_rope_table_f64_args *args) {
   if (!(args->theta > 0))
     return ck_fail(ctx, CK_INVALID_ARGUMENT, "theta is %g, expected a positive number", args->theta);
-  if (args->scaling != kNone && !(args->factor > 0))
+  if (args->scaling != CKK_ROPE_TABLE_F64_SCALING_NONE && !(args->factor > 0))
     return ck_fail(ctx, CK_INVALID_ARGUMENT, "factor is %g, expected a positive number", args->factor);
-  if (args->scaling == kLlama3 && !(args->high_freq_factor > args->low_freq_factor))
+  if (args->scaling == CKK_ROPE_TABLE_F64_SCALING_LLAMA3 && !(args->high_freq_factor > args->low_freq_factor))
     return ck_fail(ctx, CK_INVALID_ARGUMENT, "high_freq_factor is %g, expected more than low_freq_factor, which is %g",
                    args->high_freq_factor, args->low_freq_factor);
-  if (args->scaling == kLlama3 && args->original_context < 1)
+  if (args->scaling == CKK_ROPE_TABLE_F64_SCALING_LLAMA3 && args->original_context < 1)
     return ck_fail(ctx, CK_INVALID_ARGUMENT, "original_context is %lld, expected at least 1",
                    static_cast<long long>(args->original_context));
   return CK_OK;

@@ -100,18 +100,27 @@ static bool fillSlots(const PlanStep &step, const PlanEntry &program, const ck_e
   return true;
 }
 
+static int32_t runStep(ck_context *ctx, const PlanStep &step, const PlanEntry &program, const ck_entry_args &args,
+                       uint64_t *slots) {
+  size_t failed = 0;
+  if (!fillSlots(step, program, args, slots, failed))
+    return ck_fail(ctx, CK_BOUND_EXCEEDED, "%s: slot %zu: run-time size overflows or divides by a number below 1",
+                   step.kernel ? step.kernel->id : "check", failed);
+  if (step.kernel)
+    return ck_call_kernel(ctx, step.kernel, slots);
+  if (int64_t(slots[0]) <= step.bound)
+    return CK_OK;
+  return ck_fail(ctx, CK_BOUND_EXCEEDED, "size is %lld, above its bound %lld", (long long)slots[0],
+                 (long long)step.bound);
+}
+
 int32_t ck::runPlanEntry(ck_context *ctx, const ck_entry_args *args) {
   const auto &program = *static_cast<const PlanEntry *>(args->entry->impl);
   uint64_t slots[kMaxPlanSlots];
   for (size_t i = 0; i < program.steps.size(); ++i) {
     const PlanStep &step = program.steps[i];
     uint64_t failures = ctx->failures;
-    size_t failed = 0;
-    int32_t code =
-        fillSlots(step, program, *args, slots, failed)
-            ? ck_call_kernel(ctx, step.kernel, slots)
-            : ck_fail(ctx, CK_BOUND_EXCEEDED, "%s: slot %zu: run-time size overflows or divides by a number below 1",
-                      step.kernel->id, failed);
+    int32_t code = runStep(ctx, step, program, *args, slots);
     if (code != CK_OK)
       return locateError(ctx, code, failures, "step %zu%s%s%s", i, step.name ? " (" : "", step.name ? step.name : "",
                          step.name ? ")" : "");

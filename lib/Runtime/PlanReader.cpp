@@ -40,6 +40,7 @@ private:
   bool readEntry(const JsonCursor &item, ck_entry &entry);
   bool readDims(const JsonCursor &list, ck_entry &entry);
   const ck_value_info *readValues(const JsonCursor &list, const ck_entry &entry, int32_t &count);
+  bool readCheck(const JsonCursor &item, const ck_entry &entry, PlanEntry &program);
   bool readStep(const JsonCursor &item, const ck_entry &entry, PlanEntry &program);
   bool readSlot(const JsonCursor &item, const ck_entry &entry, PlanEntry &program, char kind, PlanSlot &slot);
   bool readReference(const JsonCursor &item, const ck_entry &entry, PlanSlot &slot);
@@ -278,7 +279,20 @@ const ck_value_info *PlanReader::readValues(const JsonCursor &list, const ck_ent
   return values.data();
 }
 
+bool PlanReader::readCheck(const JsonCursor &item, const ck_entry &entry, PlanEntry &program) {
+  if (!item.isObject({"check", "bound"}, {"name"}))
+    return false;
+  PlanStep &step = program.steps.emplace_back();
+  step.bound = item["bound"].integer(0, INT64_MAX);
+  if (item.has("name"))
+    step.name = table->keep(item["name"].text());
+  step.slots.push_back({PlanSlot::Kind::Size, program.sizes.size()});
+  return readSize(item["check"], entry, 0, program.sizes.emplace_back()) && item.ok();
+}
+
 bool PlanReader::readStep(const JsonCursor &item, const ck_entry &entry, PlanEntry &program) {
+  if (item.has("check"))
+    return readCheck(item, entry, program);
   if (!item.isObject({"kernel", "slots"}, {"name"}))
     return false;
   PlanStep &step = program.steps.emplace_back();

@@ -35,9 +35,11 @@ struct PlanSlot {
   uint64_t value = 0; ///< bits of a literal, byte offset, or index
 };
 
+/// A call of a kernel, or, without one, a check that the size in slots[0] is at most `bound`.
 struct PlanStep {
   const ck_kernel *kernel = nullptr;
   const char *name = nullptr; ///< may be null
+  int64_t bound = 0;
   std::vector<PlanSlot> slots;
 };
 

@@ -9,7 +9,7 @@
 //    "kernels": [{"id", "digest", "slots": n}],
 //    "entries": [{"name", "arena_bytes": n, "thread_scratch_bytes": n, "dims": [{"name", "bound": n}],
 //                 "inputs": [{"name", "dtype", "dims": [n | "T" ...]}], "outputs": likewise,
-//                 "steps": [{"kernel": index, "name"?, "slots": [slot...]}]}]}
+//                 "steps": [{"kernel": index, "name"?, "slots": [slot...]} | {"check": size, "bound": n, "name"?}]}]}
 //
 //   slot := null                absent operand
 //         | n                   int64_t: dim, stride, integer, bool or enum parameter

@@ -144,6 +144,19 @@ TEST_P(Size, IsComputedAtRunTime) {
   EXPECT_FALSE(accepts(GetParam().expected - 1));
 }
 
+TEST(Plan, ChecksSizesAgainstTheirBounds) {
+  json plan = testPlan();
+  json &steps = plan["entries"][1]["steps"];
+  steps.insert(steps.begin(), json::parse(R"({"check": ["*", "T", 3], "bound": 6, "name": "frames"})"));
+  steps.insert(steps.begin(), json::parse(R"({"check": ["-", "T", 9], "bound": 0})"));
+  Tiny tiny(1, plan);
+  ASSERT_TRUE(tiny.session) << tiny.error();
+  std::vector<float> out;
+  EXPECT_EQ(tiny.run({2, 4}, out), CK_OK) << tiny.error();
+  EXPECT_EQ(tiny.run({2, 4, 0}, out), CK_BOUND_EXCEEDED);
+  EXPECT_EQ(tiny.error(), "entry 'main': step 1 (frames): size is 9, above its bound 6");
+}
+
 TEST(Plan, TakesTheDeepestSizeThatItAllows) {
   json plan = testPlan(), left = "T", right = "T";
   for (int i = 0; i < 16; ++i) {

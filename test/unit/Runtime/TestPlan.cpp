@@ -44,6 +44,7 @@ json testPlan() {
          {"kernel": 2, "name": "guard", "slots": [{"i": 0}, {"n": "T"}]},
          {"kernel": 0, "name": "y", "slots": [{"i": 0}, {"c": 0}, {"a": 64, "bytes": 16}, {"n": "T"}, {"f": 0.5}]},
          {"kernel": 1, "name": "out", "slots": [{"a": 64}, {"s": 32, "bytes": 4}, {"o": 0}, {"n": "T"}]},
+         {"check": "T", "bound": 4, "name": "T"},
          {"kernel": 3, "slots": [{"o": 1}, {"a": 0, "bytes": 64}, {"n": ["min", ["*", "T", 8], 64]}]}
        ]}
     ]})");

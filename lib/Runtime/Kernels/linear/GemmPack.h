@@ -49,6 +49,20 @@ inline int64_t packedOffset(const Panels &panels, int64_t panel, int64_t k0, int
   return k0 * panels.paddedRows() + panels.begin(panel) * depth;
 }
 
+/// Rows [0, rows) by steps [0, depth) of A side by side in `to`; zeros in the rows behind, up to kLanes.
+HWY_INLINE void copyRows(const float *a, int64_t strideM, int64_t strideK, int64_t rows, int64_t depth, float *to,
+                         int64_t stride) {
+  for (int64_t m = 0; m < kLanes; ++m, to += stride)
+    if (m >= rows)
+      std::fill(to, to + depth, 0.0f);
+    else if (strideK == 1)
+      for (int64_t k = 0; k < depth; k += kLanes)
+        storeN(loadN(a + m * strideM + k, std::min(kLanes, depth - k)), to + k, std::min(kLanes, depth - k));
+    else
+      for (int64_t k = 0; k < depth; ++k)
+        to[k] = a[m * strideM + k * strideK];
+}
+
 /// Packs `rows` rows by `depth` steps of A from `a`; `width` is the width of the panel.
 inline void packPanel(const float *a, int64_t strideM, int64_t strideK, int64_t rows, int64_t width, int64_t depth,
                       float *to) {
@@ -58,30 +72,35 @@ inline void packPanel(const float *a, int64_t strideM, int64_t strideK, int64_t 
         store(loadN(a + k * strideK + i, std::clamp<int64_t>(rows - i, 0, kLanes)), to + k * width + i);
     return;
   }
-#if HWY_TARGET != HWY_SCALAR
-  if (strideK == 1 && rows == width) {
-    for (int64_t m = 0; m < width; m += kLanes) {
-      const float *row = a + m * strideM;
-      int64_t k = 0;
-      for (; k + 4 <= depth; k += 4) {
-        F32 v0 = loadQuads(row + k, 4 * strideM), v1 = loadQuads(row + strideM + k, 4 * strideM);
-        F32 v2 = loadQuads(row + 2 * strideM + k, 4 * strideM), v3 = loadQuads(row + 3 * strideM + k, 4 * strideM);
-        transposeQuads(v0, v1, v2, v3);
-        store(v0, to + k * width + m);
-        store(v1, to + (k + 1) * width + m);
-        store(v2, to + (k + 2) * width + m);
-        store(v3, to + (k + 3) * width + m);
+  constexpr int64_t kSteps = 64;
+  HWY_ALIGN float rowsHere[kLanes * kSteps];
+  for (int64_t m = 0; m < width; m += kLanes)
+    for (int64_t k = 0; k < depth; k += kSteps) {
+      const int64_t steps = std::min(kSteps, depth - k);
+      const float *from = a + m * strideM + k * strideK;
+      int64_t stride = strideM;
+      if (strideK != 1 || rows - m < kLanes) {
+        copyRows(from, strideM, strideK, rows - m, steps, rowsHere, kSteps);
+        from = rowsHere;
+        stride = kSteps;
       }
-      for (; k < depth; ++k)
-        for (int64_t i = 0; i < kLanes; ++i)
-          to[k * width + m + i] = row[i * strideM + k];
-    }
-    return;
-  }
+      float *column = to + k * width + m;
+      int64_t i = 0;
+#if HWY_TARGET != HWY_SCALAR
+      for (; i + 4 <= steps; i += 4, column += 4 * width) {
+        F32 v0 = loadQuads(from + i, 4 * stride), v1 = loadQuads(from + stride + i, 4 * stride);
+        F32 v2 = loadQuads(from + 2 * stride + i, 4 * stride), v3 = loadQuads(from + 3 * stride + i, 4 * stride);
+        transposeQuads(v0, v1, v2, v3);
+        store(v0, column);
+        store(v1, column + width);
+        store(v2, column + 2 * width);
+        store(v3, column + 3 * width);
+      }
 #endif
-  for (int64_t m = 0; m < width; ++m)
-    for (int64_t k = 0; k < depth; ++k)
-      to[k * width + m] = m < rows ? a[m * strideM + k * strideK] : 0.0f;
+      for (; i < steps; ++i, column += width)
+        for (int64_t lane = 0; lane < kLanes; ++lane)
+          column[lane] = from[lane * stride + i];
+    }
 }
 
 /// Packs all of A over the team.

@@ -138,10 +138,13 @@ FailureOr<OpFoldResult> ck::materializeDim(OpBuilder &builder, Location loc, con
     return materializeExpr(builder, loc, bindings, *dim->expr, operands, params);
   if (dim->operand < 0 || dim->operand >= static_cast<int>(operands.size()) || !operands[dim->operand])
     return failure();
-  OpFoldResult extent = builder.getIndexAttr(1);
-  for (int axis : dim->axes)
-    extent = combine<arith::MulIOp>(builder, loc, extent, axisExtent(builder, loc, operands[dim->operand], axis),
-                                    std::multiplies<int64_t>());
+  OpFoldResult extent;
+  for (int axis : dim->axes) {
+    OpFoldResult next = axisExtent(builder, loc, operands[dim->operand], axis);
+    extent = extent ? combine<arith::MulIOp>(builder, loc, extent, next, std::multiplies<int64_t>()) : next;
+  }
+  if (!extent)
+    extent = builder.getIndexAttr(1);
   if (dim->add != 0)
     extent = combine<arith::SubIOp>(builder, loc, extent, builder.getIndexAttr(dim->add), std::minus<int64_t>());
   if (dim->mul != 1)

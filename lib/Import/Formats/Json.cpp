@@ -70,24 +70,24 @@ public:
   Builder(std::string_view text, const std::string &source, std::vector<NonFinite> nonFinite)
       : text(text), source(source), nonFinite(std::move(nonFinite)) {}
 
-  bool null() override { return add(Value()); }
-  bool boolean(bool value) override { return add(Value(Value::Storage(value))); }
-  bool number_integer(number_integer_t value) override { return add(Value(Value::Storage(int64_t{value}))); }
+  bool null() override { return place() != nullptr; }
+  bool boolean(bool value) override { return add(value); }
+  bool number_integer(number_integer_t value) override { return add(int64_t{value}); }
   bool number_unsigned(number_unsigned_t value) override {
     if (value <= static_cast<uint64_t>(std::numeric_limits<int64_t>::max()))
-      return add(Value(Value::Storage(static_cast<int64_t>(value))));
-    return add(Value(Value::Storage(static_cast<double>(value))));
+      return add(static_cast<int64_t>(value));
+    return add(static_cast<double>(value));
   }
-  bool number_float(number_float_t value, const string_t &) override { return add(Value(Value::Storage(value))); }
+  bool number_float(number_float_t value, const string_t &) override { return add(double{value}); }
   bool string(string_t &value) override {
     if (const NonFinite *literal = takeNonFinite())
-      return add(Value(Value::Storage(literal->value)));
-    return add(Value(Value::Storage(std::move(value))));
+      return add(literal->value);
+    return add(std::move(value));
   }
   bool binary(binary_t &) override { return stop(fail("BAD_JSON", source, ": binary data in JSON")); }
 
-  bool start_object(size_t) override { return open(Value(Value::Storage(Value::Object()))); }
-  bool start_array(size_t) override { return open(Value(Value::Storage(Value::Array()))); }
+  bool start_object(size_t) override { return open(Value::Object()); }
+  bool start_array(size_t) override { return open(Value::Array()); }
   bool end_object() override { return close(); }
   bool end_array() override { return close(); }
   bool key(string_t &name) override {
@@ -130,26 +130,28 @@ private:
     return false;
   }
 
-  Value *place(Value value) {
-    if (stack.empty()) {
-      root = std::move(value);
+  /// A new null where the next value belongs.
+  Value *place() {
+    if (stack.empty())
       return &root;
-    }
     if (Value::Array *array = stack.back()->asArray())
-      return &array->emplace_back(std::move(value));
-    return &stack.back()->asObject()->emplace_back(std::move(nextKey), std::move(value)).second;
+      return &array->emplace_back();
+    Value::Member &member = stack.back()->asObject()->emplace_back();
+    member.first = std::move(nextKey);
+    return &member.second;
   }
 
-  bool add(Value value) {
-    place(std::move(value));
+  template <typename T> bool add(T value) {
+    place()->set(std::move(value));
     return true;
   }
 
-  bool open(Value value) {
+  template <typename T> bool open(T empty) {
     if (stack.size() == kMaxDepth)
       return stop(fail("TOO_DEEP", source, ": arrays and objects nested more than ", kMaxDepth, " deep"));
     // Parents do not grow while a child is open, so pointers into them stay good.
-    stack.push_back(place(std::move(value)));
+    stack.push_back(place());
+    stack.back()->set(std::move(empty));
     keys.emplace_back();
     return true;
   }

@@ -165,7 +165,7 @@ private:
       if (end && std::find(tables->eos.begin(), tables->eos.end(), *end) == tables->eos.end())
         tables->eos.push_back(*end);
     }
-    bool addBos, addEos, separator, squeeze;
+    bool addBos = false, addEos = false, separator = false, squeeze = false;
     CK_CHECK(flag("tokenizer.ggml.add_bos_token", true, addBos));
     CK_CHECK(flag("tokenizer.ggml.add_eos_token", false, addEos));
     CK_CHECK(flag("tokenizer.ggml.add_space_prefix", true, tables->prefixSpace));

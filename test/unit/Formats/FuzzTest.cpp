@@ -72,8 +72,9 @@ void useTokenizer(const Result<Tokenizer> &tokenizer) {
   if (!tokenizer)
     return;
   Result<std::vector<int32_t>> ids = tokenizer->encode("Once upon a time\xFF\xE2\x82 <s>");
-  if (ids)
+  if (ids) {
     EXPECT_TRUE(tokenizer->decode(*ids));
+  }
 }
 
 /// Reads `rounds` damaged forms of a file with `read`, which returns true for accepted ones; some, but not all, must
@@ -97,8 +98,9 @@ bool readContainer(const std::string &bytes, const std::string &name) {
   }
   useContainer(*container);
   if (container->format() == Container::Format::Gguf) {
-    if (Result<ModelConfig> config = modelConfigFromGguf(*container))
+    if (Result<ModelConfig> config = modelConfigFromGguf(*container)) {
       EXPECT_FALSE(checkWeights(*config, *container)); // there are no layers
+    }
     useTokenizer(Tokenizer::fromGguf(*container));
   }
   return true;

@@ -54,11 +54,13 @@ TEST(Malformed, FailsAsExpected) {
     std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
     EXPECT_EQ(code, *file.second.find("expect")->asString()) << file.first << ": " << message;
     EXPECT_LT(took.count(), 2.0) << file.first;
-    if (code != "OK")
+    if (code != "OK") {
       EXPECT_CONTAINS(message, path);
+    }
   }
-  if (!kSanitized)
+  if (!kSanitized) {
     EXPECT_LT(peakKiB() - before, 64 * 1024);
+  }
 }
 
 TEST(Malformed, GoodContainersOfOthersOpen) {

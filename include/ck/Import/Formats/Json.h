@@ -27,7 +27,8 @@ public:
   using Storage = std::variant<std::nullptr_t, bool, int64_t, double, std::string, Array, Object>;
 
   Value() : storage(nullptr) {}
-  explicit Value(Storage storage) : storage(std::move(storage)) {}
+  /// Replaces the value by one of the types of Storage.
+  template <typename T> void set(T value) { storage.template emplace<T>(std::move(value)); }
 
   bool isNull() const { return std::holds_alternative<std::nullptr_t>(storage); }
   /// Typed views; null or nullopt if the value has another type.

@@ -37,7 +37,7 @@ public:
   static Result<Tokenizer> fromGguf(const Container &gguf);
 
   /// Ids of `text`. Bytes that are no UTF-8 become byte tokens. Time O(n log n). Errors: BAD_INPUT (bytes or characters
-  /// for which the vocabulary has no token, not even an unknown one; a text of 2 GiB or more).
+  /// for which the vocabulary has no token, not even an unknown one; a text of 700 MB or more).
   Result<std::vector<int32_t>> encode(std::string_view text, EncodeOptions options = {}) const;
 
   /// Text of `ids`, always valid UTF-8: what is no UTF-8 becomes U+FFFD. Error OUT_OF_RANGE: names index, id,

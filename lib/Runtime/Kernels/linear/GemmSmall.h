@@ -21,15 +21,16 @@ HWY_BEFORE_NAMESPACE();
 namespace ck {
 namespace HWY_NAMESPACE {
 
+/// Rows of A in a tile of dot products, and most rows for which dot products are the faster way.
 #if HWY_TARGET == HWY_AVX3
 inline constexpr int kDotRows = 6;
+inline constexpr int64_t kDotMaxM = 12;
 #else
 inline constexpr int kDotRows = 3;
+inline constexpr int64_t kDotMaxM = 6;
 #endif
 /// Rows of B side by side.
 inline constexpr int kDotCols = 4;
-/// Most rows of A for which the dot products are the faster way.
-inline constexpr int64_t kDotMaxM = 16;
 /// Columns that a task of dot products finishes at a time.
 inline constexpr int64_t kDotStrip = 64;
 
@@ -63,10 +64,10 @@ HWY_INLINE void storeSums(F32 v0, F32 v1, F32 v2, F32 v3, float *to) {
 }
 
 /// MT rows of A by kDotCols rows of B: to[i * stride + j] = a_i . b_j. Two steps of K run side by side where registers
-/// allow.
+/// allow. `ahead` leads from a row of B to one that is wanted soon; 0 = none.
 template <class Storage, int MT>
-HWY_NOINLINE void dotTile(const float *a, int64_t strideM, const typename Storage::Element *const *b, int64_t k,
-                          float *to, int64_t stride) {
+HWY_NOINLINE void dotTile(const float *a, int64_t strideM, const typename Storage::Element *const *b, int64_t ahead,
+                          int64_t k, float *to, int64_t stride) {
   constexpr int kSteps = MT == 1 ? 2 : 1;
   F32 sum[kSteps][MT][kDotCols];
 #pragma GCC unroll 16
@@ -88,6 +89,8 @@ HWY_NOINLINE void dotTile(const float *a, int64_t strideM, const typename Storag
 #pragma GCC unroll 16
       for (int j = 0; j < kDotCols; ++j) {
         const F32 weight = Storage::widen(b[j] + at + s * kLanes);
+        if (ahead)
+          __builtin_prefetch(b[j] + ahead + at + s * kLanes, 0, 2);
 #pragma GCC unroll 16
         for (int i = 0; i < MT; ++i)
           sum[s][i][j] = fma(row[i], weight, sum[s][i][j]);
@@ -119,7 +122,8 @@ HWY_NOINLINE void dotTile(const float *a, int64_t strideM, const typename Storag
 }
 
 template <class Storage>
-using DotTile = void (*)(const float *, int64_t, const typename Storage::Element *const *, int64_t, float *, int64_t);
+using DotTile = void (*)(const float *, int64_t, const typename Storage::Element *const *, int64_t, int64_t, float *,
+                         int64_t);
 
 template <class Storage> DotTile<Storage> dotTileOf(int64_t rows) {
   switch (rows) {
@@ -152,9 +156,10 @@ void dotColumns(const GemmProblem &problem, const GemmTarget &target, int64_t be
       const Element *rows[kDotCols];
       for (int64_t c = 0; c < kDotCols; ++c) // a short rest repeats the last row
         rows[c] = b + (strip + std::min(j + c, cols - 1)) * target.strideN;
+      const int64_t ahead = strip + j + kDotCols < end ? kDotCols * target.strideN : 0;
       for (int64_t m = 0; m < problem.m; m += kDotRows) {
         const int64_t count = std::min<int64_t>(kDotRows, problem.m - m);
-        dotTileOf<Storage>(count)(problem.a + m * problem.aStrideM, problem.aStrideM, rows, problem.k,
+        dotTileOf<Storage>(count)(problem.a + m * problem.aStrideM, problem.aStrideM, rows, m ? 0 : ahead, problem.k,
                                   sums + m * kDotStrip + j, kDotStrip);
       }
     }

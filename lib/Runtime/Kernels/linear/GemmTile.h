@@ -87,16 +87,14 @@ template <int VR, int NR> HWY_NOINLINE void computeTile(const Tile &tile) {
     for (int v = 0; v < VR; ++v)
       sum[j][v] = zero();
 
-  // Three columns per pointer: few enough pointers for the registers, and no pointer is computed from another one,
-  // which would chain the steps. The compiler must not see how they relate.
+  // Three columns per pointer, and no pointer known to follow from another: compilers would else keep one per column,
+  // more than there are registers, or compute each from the last, which chains the steps.
   constexpr int kPointers = (NR + 2) / 3;
   const int64_t strideK = tile.bStrideK, strideN = tile.bStrideN;
   const float *a = tile.a, *b[kPointers];
 #pragma GCC unroll 16
-  for (int p = 0; p < kPointers; ++p) {
+  for (int p = 0; p < kPointers; ++p)
     b[p] = tile.b + 3 * p * strideN;
-    asm("" : "+r"(b[p]));
-  }
   for (int64_t begin = 0; begin < tile.k; begin += kLine) {
     if (tile.next)
       for (int64_t j = 0; j < NR; ++j)
@@ -117,8 +115,10 @@ template <int VR, int NR> HWY_NOINLINE void computeTile(const Tile &tile) {
       }
       a += VR * kLanes;
 #pragma GCC unroll 16
-      for (int p = 0; p < kPointers; ++p)
+      for (int p = 0; p < kPointers; ++p) {
         b[p] += strideK;
+        asm("" : "+r"(b[p]));
+      }
     }
   }
 

@@ -43,7 +43,10 @@ public:
       CK_CHECK(readEntry());
     for (uint64_t i = 0; i < tensorCount; ++i)
       CK_CHECK(readTensor());
-    return contents.tensors.empty() ? Status::success() : placeTensors();
+    Result<uint64_t> align = alignment();
+    if (!align)
+      return align.error();
+    return contents.tensors.empty() ? Status::success() : placeTensors(*align);
   }
 
 private:
@@ -192,17 +195,14 @@ private:
     return uint64_t{32};
   }
 
-  Status placeTensors() {
-    Result<uint64_t> align = alignment();
-    if (!align)
-      return align.error();
-    // position <= file size < 2^63 and *align < 2^31: the sum cannot wrap.
-    uint64_t begin = (position + *align - 1) / *align * *align;
+  Status placeTensors(uint64_t align) {
+    // position <= file size < 2^63 and align < 2^31: the sum cannot wrap.
+    uint64_t begin = (position + align - 1) / align * align;
     for (TensorInfo &tensor : contents.tensors) {
       std::string what = "tensor " + quote(tensor.name);
-      if (tensor.offset % *align != 0)
+      if (tensor.offset % align != 0)
         return fail("BAD_ALIGNMENT", path, ": ", what, ": offset ", tensor.offset, " is no multiple of the alignment ",
-                    *align);
+                    align);
       uint64_t offset;
       if (__builtin_add_overflow(begin, tensor.offset, &offset) || offset >= file.size())
         return fail("OUT_OF_RANGE", path, ": ", what, ": its data starts at byte ", tensor.offset,

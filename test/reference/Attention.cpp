@@ -146,6 +146,9 @@ bool prepareAttention(Call &call, Random &random) {
       for (int64_t t = 0, start = random.below(std::max<int64_t>(1, g.S - g.T + 1)); t < g.T && g.S >= g.T; ++t)
         it->second.data[t] = static_cast<double>(start + t);
   }
+  double scale = call.attrs.count("scale") ? call.number("scale") : 0;
+  if (scale != 0)
+    scaleByPowerOfTwo(call.inputs["q"], 1 / (scale * std::sqrt(static_cast<double>(g.D))));
   // Whatever no row may see must not be read.
   std::vector<bool> seen(g.S, false);
   for (int64_t t = 0; t < g.T; ++t) {

@@ -2,7 +2,7 @@
 
 #include "Pieces.h"
 
-#include <limits>
+#include <cmath>
 
 namespace ck::reference {
 namespace {
@@ -108,6 +108,12 @@ Status headLinear(Call &call) {
   return Status::success();
 }
 
+/// As trained weights are: smaller for longer rows.
+bool prepareProduct(Call &call, Random &) {
+  scaleByPowerOfTwo(call.inputs["weight"], 1 / std::sqrt(static_cast<double>(call.in("input").extent(1))));
+  return true;
+}
+
 } // namespace
 
 std::vector<Operation> linearOperations() {
@@ -125,6 +131,7 @@ std::vector<Operation> linearOperations() {
   product.outputs = {"output"};
   product.defaults = {{"act", std::string("none")}};
   product.evaluate = linear;
+  product.prepare = prepareProduct;
 
   Operation qkv;
   qkv.name = "qkv_linear";
@@ -140,6 +147,7 @@ std::vector<Operation> linearOperations() {
   head.outputs = {"logits"};
   head.defaults = {{"w_layout", std::string("vocab_major")}, {"softcap", 0.0}};
   head.evaluate = headLinear;
+  head.prepare = prepareProduct;
   head.draws = {{{{"softcap", 0.0}}, {{"softcap", 3.0}}}};
   return {embed, product, qkv, head};
 }

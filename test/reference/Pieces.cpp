@@ -88,6 +88,13 @@ bool spoilIndex(Tensor &indices, int64_t limit, Random &random) {
   return true;
 }
 
+void scaleByPowerOfTwo(Tensor &tensor, double factor) {
+  if (!(factor > 0))
+    return;
+  for (double &value : tensor.data)
+    value = std::ldexp(value, static_cast<int>(std::lround(std::log2(factor))));
+}
+
 std::vector<Params> headCounts() {
   const std::pair<int64_t, int64_t> pairs[] = {{1, 1}, {4, 4}, {6, 2}, {28, 4}, {48, 2}, {8, 1}, {5, 5}, {24, 1}};
   std::vector<Params> list;

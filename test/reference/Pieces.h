@@ -30,6 +30,10 @@ bool fillDistinctIndices(Tensor &indices, int64_t limit, Random &random);
 /// Puts one element outside [0, limit); false if there is none.
 bool spoilIndex(Tensor &indices, int64_t limit, Random &random);
 
+/// Multiplies by the power of two next to `factor`, so that no value is rounded anew: keeps sums of many products near
+/// 1, where an error of the sum and an error of what follows it (a cap, an exponential) are of one size.
+void scaleByPowerOfTwo(Tensor &tensor, double factor);
+
 /// Pairs of (heads, kv_heads): single, plain, grouped, and groups of 7 and 24 that no vector width divides.
 std::vector<Params> headCounts();
 

@@ -1,0 +1,56 @@
+//===- GemmBench.cpp - matrix products ------------------------------------===//
+//
+// linear: one weight again and again. linear_stream: a ring of distinct weights, as a prefill meets them. few_rows: the
+// same for short prompts, where reading the weights is the limit.
+//
+//===----------------------------------------------------------------------===//
+#include "Bench.h"
+
+using namespace ck::bench;
+
+namespace {
+
+void runLinear(benchmark::State &state, int threads, bool stream, Meter::Ceiling ceiling) {
+  const int64_t m = state.range(0), n = state.range(1), k = state.range(2);
+  Meter meter(state, threads, ceiling);
+  static float *input = makeFloats(512 * 4096), *output = makeFloats(512 * 4096), *packed = makeFloats(512 * 4096);
+  const Ring ring = weightRing();
+  const size_t matrix = static_cast<size_t>(n * k), matrices = stream ? ring.count / matrix : 1;
+  size_t next = 0;
+  ckk_gemm_blocked_serial_args args = {};
+  args.input = input;
+  args.output = output;
+  args.packed = packed;
+  args.T = m;
+  args.K = k;
+  args.N = n;
+  meter.prepare("gemm_blocked_serial", args);
+  const double work = ceiling == Meter::Ceiling::Fma ? 2.0 * m * n * k : 4.0 * n * k;
+  meter.run(work, [&] {
+    args.weight = ring.data + next++ % matrices * matrix;
+    return ckk_gemm_blocked_serial(meter.context(), &args);
+  });
+}
+
+} // namespace
+
+void ck::bench::registerGemm() {
+  const int64_t shapes[][3] = {{128, 768, 768},   {128, 2048, 768}, {128, 768, 2048}, {128, 4096, 4096},
+                               {256, 1024, 1024}, {512, 768, 768},  {512, 2048, 768}, {512, 768, 2048},
+                               {512, 4096, 1024}, {512, 4096, 4096}};
+  for (int threads : {1, 2}) {
+    const std::string suffix = "/threads:" + std::to_string(threads);
+    for (bool stream : {false, true}) {
+      auto *bench = benchmark::RegisterBenchmark(((stream ? "linear_stream" : "linear") + suffix).c_str(), runLinear,
+                                                 threads, stream, Meter::Ceiling::Fma);
+      bench->ArgNames({"M", "N", "K"})->UseManualTime()->Unit(benchmark::kMicrosecond);
+      for (const auto &shape : shapes)
+        bench->Args({shape[0], shape[1], shape[2]});
+    }
+    auto *few =
+        benchmark::RegisterBenchmark(("few_rows" + suffix).c_str(), runLinear, threads, true, Meter::Ceiling::Read);
+    few->ArgNames({"M", "N", "K"})->UseManualTime()->Unit(benchmark::kMicrosecond);
+    for (int64_t m : {2, 4, 8, 16})
+      few->Args({m, 2048, 768});
+  }
+}

@@ -179,7 +179,8 @@ std::string toString(const Report &report, const Options &options) {
                      join(report.oracles, ", ") + "; " + numbers + "; " + join(report.isas, " ") + "; threads " +
                      join(threads, " ");
   for (const Failure &failure : report.failures) {
-    text += "\n  as " + failure.op + ": " + failure.what;
+    text += failure.op.empty() ? "\n  " : "\n  as " + failure.op + ": ";
+    text += failure.what;
     if (failure.geometry < 0)
       continue;
     text += "\n    " + failure.where;

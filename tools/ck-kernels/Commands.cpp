@@ -166,12 +166,12 @@ Result<int> runCheck(const Arguments &arguments) {
   for (const KernelMap *map : *chosen) {
     Report report;
     const ck_kernel *kernel = ck_find_kernel(map->id().c_str());
-    if (kernel) {
+    if (std::string mismatch = registryMismatch(*map, kernel); mismatch.empty()) {
       report = checker->check(*map, *kernel);
-    } else {
+    } else { // not even its arguments can be trusted
       report.id = map->id();
       report.result = Report::Result::Failed;
-      report.failures.push_back({map->operation, -1, "", "the registry has no such kernel"});
+      report.failures.push_back({"", -1, "", mismatch});
     }
     bool declared = std::count(arguments.unchecked.begin(), arguments.unchecked.end(), report.id) != 0;
     passed += report.result == Report::Result::Passed;

@@ -113,15 +113,18 @@ static std::string findTie(const Offer &a, const Offer &b, const reference::Oper
   return "";
 }
 
+std::string registryMismatch(const KernelMap &map, const ck_kernel *kernel) {
+  if (!kernel)
+    return "the registry has no such kernel";
+  return map.digest == kernel->digest ? "" : "the kernel was built from another version of " + map.path;
+}
+
 std::vector<std::string> lint(const std::vector<KernelMap> &maps, const FindKernel &findKernel) {
   std::vector<std::string> findings;
   std::map<std::string, std::vector<Offer>> offers;
   for (const KernelMap &map : maps) {
-    const ck_kernel *kernel = findKernel(map.id());
-    if (!kernel)
-      findings.push_back(map.id() + ": the registry has no such kernel");
-    else if (map.digest != kernel->digest)
-      findings.push_back(map.id() + ": the kernel was built from another version of " + map.path);
+    if (std::string mismatch = registryMismatch(map, findKernel(map.id())); !mismatch.empty())
+      findings.push_back(map.id() + ": " + mismatch);
     for (const Implements &implements : map.implements) {
       const reference::Operation *operation = reference::findOperation(implements.op);
       if (operation)

@@ -12,6 +12,9 @@ namespace ck::check {
 /// Finds a kernel of the registry by id, nullptr if there is none.
 using FindKernel = std::function<const ck_kernel *(const std::string &id)>;
 
+/// "" if `kernel` was built from this version of `map`, else what is wrong; nullptr stands for no kernel.
+std::string registryMismatch(const KernelMap &map, const ck_kernel *kernel);
+
 /// What is wrong with a set of maps, one sentence each; empty if nothing is:
 /// - a map without a kernel in the registry, or with one that was built from another version of the map;
 /// - an operand, result or attribute that the implemented operation does not have;

@@ -156,7 +156,7 @@ void dotColumns(const GemmProblem &problem, const GemmTarget &target, int64_t be
       const Element *rows[kDotCols];
       for (int64_t c = 0; c < kDotCols; ++c) // a short rest repeats the last row
         rows[c] = b + (strip + std::min(j + c, cols - 1)) * target.strideN;
-      const int64_t ahead = strip + j + kDotCols < end ? kDotCols * target.strideN : 0;
+      const int64_t ahead = strip + j + kDotCols < target.n ? kDotCols * target.strideN : 0;
       for (int64_t m = 0; m < problem.m; m += kDotRows) {
         const int64_t count = std::min<int64_t>(kDotRows, problem.m - m);
         dotTileOf<Storage>(count)(problem.a + m * problem.aStrideM, problem.aStrideM, rows, m ? 0 : ahead, problem.k,

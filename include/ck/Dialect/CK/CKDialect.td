@@ -51,11 +51,13 @@ def CK_SignatureTrait : NativeOpTrait<"SignatureTrait"> {
 /// An op of the GRAPH phase. `signatureBody` returns the signature text of one instance: `op` is the op or its adaptor,
 /// with the usual getters. Operands stand in the signature in ODS order. `rowwise` is a C++ condition on the op for
 /// `isRowwise` of the interface: only the op knows it, shapes do not show whether rows look at each other.
+/// `shapeAttributes` are the attributes that only repeat what the types say.
 class CK_GraphOp<string mnemonic, list<Trait> traits = []>
     : CK_Op<mnemonic, traits # [Pure, CK_SignatureTrait, InferTypeOpInterface, SignatureOpInterface,
                                 DeclareOpInterfaceMethods<ReifyRankedShapedTypeOpInterface, ["reifyResultShapes"]>]> {
   code signatureBody = "";
   string rowwise = "false";
+  list<string> shapeAttributes = [];
   let extraClassDeclaration = [{
     template <typename OpOrAdaptor>
     static std::string signatureOf(OpOrAdaptor op) {
@@ -63,6 +65,9 @@ class CK_GraphOp<string mnemonic, list<Trait> traits = []>
     }
     ::std::string getSignatureText() { return signatureOf(Adaptor(*this)); }
     bool isRowwise() { return }] # rowwise # [{; }
+    ::llvm::SmallVector<::llvm::StringRef> getShapeAttributes() {
+      return {}] # !interleave(!foreach(name, shapeAttributes, "\"" # name # "\""), ", ") # [{};
+    }
     /// Inference fills in what the operands determine; the signature checks the types that the IR states.
     static bool isCompatibleReturnTypes(::mlir::TypeRange, ::mlir::TypeRange) { return true; }
   }];

@@ -427,6 +427,7 @@ def CK_SplitOp : CK_GraphOp<"split"> {
   let arguments = (ins AnyRankedTensor:$input, ConfinedAttr<I64Attr, [IntNonNegative]>:$axis,
                    ConfinedAttr<DenseI64ArrayAttr, [DenseArrayNonNegative<DenseI64ArrayAttr>]>:$sizes);
   let results = (outs Variadic<AnyRankedTensor>:$outputs);
+  let shapeAttributes = ["sizes"];
   let rowwise = "getAxis() != 0";
   let signatureBody = [{ return ::ck::splitSignature(op.getInput(), op.getAxis(), op.getSizes()); }];
   let assemblyFormat = "$input attr-dict `:` functional-type(operands, results)";

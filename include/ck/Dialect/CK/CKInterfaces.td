@@ -22,7 +22,9 @@ def SignatureOpInterface : OpInterface<"SignatureOpInterface"> {
     InterfaceMethod<[{
       True if rows are independent: where the first dim of the results is a dim T of the signature, row t of a result
       depends on row t of the operands whose first dim is T, and on the other operands as a whole.
-    }], "bool", "isRowwise">
+    }], "bool", "isRowwise">,
+    InterfaceMethod<"Attributes that only repeat what the types say, such as the sizes of a split.",
+                    "::llvm::SmallVector<::llvm::StringRef>", "getShapeAttributes">
   ];
 }
 

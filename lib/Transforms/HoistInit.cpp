@@ -1,0 +1,195 @@
+//===- HoistInit.cpp - constants are computed once, at load ---------------===//
+//
+// Ops are copied into @init in order, each looked up there by structure first, so that equal chains meet; then the
+// values that an entry still needs become constants of the model.
+//
+//===----------------------------------------------------------------------===//
+#include "Entries.h"
+#include "EquivalentOps.h"
+#include "Storage.h"
+#include "ck/Transforms/Passes.h"
+
+#include "mlir/IR/IRMapping.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+namespace ck {
+#define GEN_PASS_DEF_CKHOISTINIT
+#include "ck/Transforms/Passes.h.inc"
+} // namespace ck
+
+using namespace mlir;
+using namespace ck;
+
+namespace {
+/// @init while it grows.
+class InitEntry {
+public:
+  explicit InitEntry(ModuleOp module) : module(module), symbols(module) {}
+
+  /// Finds @init and what it computes; emits an error and fails if the name is taken by something else.
+  LogicalResult find();
+  /// The value in @init that equals `constant`, null if @init does not compute it.
+  Value valueOf(FlatSymbolRefAttr constant) { return constants.lookup(constant); }
+  /// The op of @init that computes what `op` does from the values that `mapping` gives its operands, made if needed.
+  Operation *getOrClone(Operation *op, IRMapping &mapping);
+  /// The constant that holds `value` of @init, declared if needed.
+  FlatSymbolRefAttr getOrDeclare(Value value);
+
+  unsigned numDeclared = 0;
+
+private:
+  void create();
+
+  ModuleOp module;
+  SymbolTable symbols;
+  func::FuncOp entry;
+  Operation *lastBuffer = nullptr; ///< after which new ones are declared
+  EquivalentOps ops;
+  llvm::DenseMap<Attribute, Value> constants;
+  llvm::DenseMap<Value, FlatSymbolRefAttr> names;
+};
+} // namespace
+
+LogicalResult InitEntry::find() {
+  for (auto buffer : module.getOps<BufferOp>())
+    lastBuffer = buffer;
+  Operation *op = symbols.lookup(kInitEntry);
+  if (!op)
+    return success();
+  entry = dyn_cast<func::FuncOp>(op);
+  if (!entry || !entry->hasAttr("ck.entry") || entry.isExternal() || !entry.getBody().hasOneBlock())
+    return op->emitOpError() << "takes the symbol '" << kInitEntry
+                             << "', which is the name of the entry that runs at load";
+  for (Operation &inner : entry.getBody().front().without_terminator())
+    ops.findOrAdd(&inner);
+  for (auto [i, value] : llvm::enumerate(entry.getBody().front().getTerminator()->getOperands()))
+    if (auto constant = entry.getResultAttrOfType<FlatSymbolRefAttr>(i, "ck.const")) {
+      constants[constant] = value;
+      names.try_emplace(value, constant);
+    }
+  return success();
+}
+
+void InitEntry::create() {
+  OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
+  entry = func::FuncOp::create(builder, module.getLoc(), kInitEntry, builder.getFunctionType({}, {}));
+  entry->setAttr("ck.entry", builder.getUnitAttr());
+  builder.setInsertionPointToStart(entry.addEntryBlock());
+  func::ReturnOp::create(builder, module.getLoc());
+  symbols.insert(entry);
+}
+
+Operation *InitEntry::getOrClone(Operation *op, IRMapping &mapping) {
+  if (!entry)
+    create();
+  OpBuilder builder(entry.getBody().front().getTerminator());
+  Operation *copy = builder.clone(*op, mapping);
+  Operation *known = ops.findOrAdd(copy);
+  if (known == copy)
+    return copy;
+  mapping.map(op->getResults(), known->getResults());
+  copy->erase();
+  return known;
+}
+
+/// "rope" + "cos" for the result `cos` of an op at the location "rope"; "copy" for the result of an unnamed copy.
+static std::string constantName(OpResult value) {
+  Operation *op = value.getOwner();
+  std::string name = locationName(op->getLoc()).str();
+  if (name.empty())
+    name = op->getName().stripDialect().str();
+  if (op->getNumResults() == 1)
+    return name;
+  name += "_";
+  if (auto signatureOp = dyn_cast<SignatureOpInterface>(op))
+    if (auto signature = parseSignature(signatureOp.getSignatureText()))
+      return name + signature->outputs[value.getResultNumber()].name;
+  return name + std::to_string(value.getResultNumber());
+}
+
+FlatSymbolRefAttr InitEntry::getOrDeclare(Value value) {
+  FlatSymbolRefAttr &name = names[value];
+  if (name)
+    return name;
+  auto type = cast<RankedTensorType>(value.getType());
+  OpBuilder builder(module.getContext());
+  OperationState state(value.getLoc(), BufferOp::getOperationName());
+  state.addAttribute("sym_name", builder.getStringAttr(constantName(cast<OpResult>(value))));
+  state.addAttribute("role", builder.getStringAttr("const"));
+  state.addAttribute("type", TypeAttr::get(type));
+  Operation *buffer = Operation::create(state);
+  Block::iterator place = lastBuffer ? std::next(Block::iterator(lastBuffer)) : module.getBody()->begin();
+  symbols.insert(buffer, place); // Makes the name unique.
+  lastBuffer = buffer;
+  name = FlatSymbolRefAttr::get(cast<BufferOp>(buffer).getSymNameAttr());
+  constants[name] = value;
+
+  Operation *end = entry.getBody().front().getTerminator();
+  NamedAttribute tag(builder.getStringAttr("ck.const"), name);
+  (void)entry.insertResult(entry.getNumResults(), type, builder.getDictionaryAttr(tag));
+  end->insertOperands(end->getNumOperands(), value);
+  ++numDeclared;
+  return name;
+}
+
+/// True if `op` may run at load, given that its operands are known there.
+static bool isHoistable(Operation &op) {
+  auto hasPlainStorage = [](Type type) {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    return tensor && tensor.hasStaticShape() && !dtypeName(tensor.getElementType()).empty();
+  };
+  return isa<SignatureOpInterface, FusedOp>(op) && isMemoryEffectFree(&op) && op.getNumResults() != 0 &&
+         llvm::all_of(op.getResultTypes(), hasPlainStorage);
+}
+
+namespace {
+struct HoistInit : ck::impl::CKHoistInitBase<HoistInit> {
+  void runOnOperation() override {
+    InitEntry init(getOperation());
+    if (failed(init.find()))
+      return signalPassFailure();
+    for (func::FuncOp entry : entriesOf(getOperation()))
+      if (entry.getSymName() != kInitEntry)
+        hoistFrom(entry, init);
+    numConstants += init.numDeclared;
+  }
+
+  void hoistFrom(func::FuncOp entry, InitEntry &init) {
+    IRMapping mapping;             // from values of the entry to those of @init
+    llvm::DenseSet<Value> sources; // reads of weights: known at load, copied when an op needs them
+    SmallVector<Operation *> hoisted;
+    for (Operation &op : entry.getBody().front()) {
+      if (auto param = dyn_cast<ParamOp>(op)) {
+        auto buffer = SymbolTable::lookupNearestSymbolFrom<BufferOp>(entry, param.getBufferAttr());
+        if (buffer && buffer.getRole() == "weight")
+          sources.insert(param.getResult());
+        else if (Value value = init.valueOf(param.getBufferAttr()))
+          mapping.map(param.getResult(), value);
+        continue;
+      }
+      auto isKnown = [&](Value value) { return sources.contains(value) || mapping.contains(value); };
+      if (!isHoistable(op) || !llvm::all_of(op.getOperands(), isKnown) || op.use_empty())
+        continue;
+      for (Value operand : op.getOperands())
+        if (!mapping.contains(operand))
+          mapping.map(operand, init.getOrClone(operand.getDefiningOp(), mapping)->getResult(0));
+      init.getOrClone(&op, mapping);
+      hoisted.push_back(&op);
+    }
+    llvm::SmallPtrSet<Operation *, 16> isHoisted(hoisted.begin(), hoisted.end());
+    for (Operation *op : hoisted)
+      for (OpResult result : op->getResults()) {
+        auto stays = [&](OpOperand &use) { return !isHoisted.contains(use.getOwner()); };
+        if (!llvm::any_of(result.getUses(), stays))
+          continue;
+        OpBuilder builder(op);
+        auto param =
+            ParamOp::create(builder, result.getLoc(), result.getType(), init.getOrDeclare(mapping.lookup(result)));
+        result.replaceUsesWithIf(param.getResult(), stays);
+      }
+    for (Operation *op : llvm::reverse(hoisted))
+      op->erase();
+    numOps += hoisted.size();
+  }
+};
+} // namespace

@@ -1,0 +1,44 @@
+//===- Pipelines.cpp - passes in the order of the road --------------------===//
+#include "ck/Transforms/Pipelines.h"
+
+#include "ck/Transforms/Passes.h"
+
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+
+void ck::buildInferencePipeline(OpPassManager &manager, const InferenceOptions &options) {
+  manager.addPass(createCKVerifyGraph());
+  manager.addPass(createCKResolveAliases());
+  manager.addPass(createCKHoistInit());
+  manager.addPass(createCanonicalizerPass());
+  manager.addPass(createCSEPass());
+  manager.addPass(createCKSchedule());
+
+  CKSelectProvidersOptions selection;
+  selection.policy = options.policy;
+  selection.pins.assign(options.pins.begin(), options.pins.end());
+  selection.maps = options.maps;
+  selection.isa = options.isa;
+  selection.remarks = options.remarks;
+  manager.addPass(createCKSelectProviders(std::move(selection)));
+  manager.addPass(createCKVerifyCall());
+
+  CKBufferizeOptions bufferization;
+  bufferization.maps = options.maps;
+  manager.addPass(createCKBufferize(std::move(bufferization)));
+  CKPlanMemoryOptions planning;
+  planning.packing = options.packing;
+  planning.guard = options.guard;
+  planning.report = options.report;
+  manager.addPass(createCKPlanMemory(std::move(planning)));
+  manager.addPass(createCKVerifyPlan());
+}
+
+void ck::registerPipelines() {
+  PassPipelineRegistration<InferenceOptions>(
+      "ck-inference-pipeline", "GRAPH to PLAN: from a model's ops to planned calls of kernels",
+      [](OpPassManager &manager, const InferenceOptions &options) { buildInferencePipeline(manager, options); });
+}

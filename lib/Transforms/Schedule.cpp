@@ -1,0 +1,27 @@
+//===- Schedule.cpp - the order of an entry -------------------------------===//
+#include "Schedule.h"
+
+#include "Entries.h"
+#include "ck/Transforms/Passes.h"
+
+namespace ck {
+#define GEN_PASS_DEF_CKSCHEDULE
+#include "ck/Transforms/Passes.h.inc"
+} // namespace ck
+
+using namespace mlir;
+using namespace ck;
+
+namespace {
+struct Schedule : ck::impl::CKScheduleBase<Schedule> {
+  void runOnOperation() override {
+    for (func::FuncOp entry : entriesOf(getOperation())) {
+      numPassed += moveLastRowsUp(entry);
+      unsigned sunk = 0;
+      if (failed(sinkToFirstUse(entry, sunk)))
+        return signalPassFailure();
+      numSunk += sunk;
+    }
+  }
+};
+} // namespace

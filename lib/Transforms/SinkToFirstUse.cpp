@@ -1,0 +1,135 @@
+//===- SinkToFirstUse.cpp - compute late what is large --------------------===//
+//
+// Between an op and its first use its results live; without the op, the operands that nothing else needs would live
+// there instead. The op sinks if the results are larger.
+//
+//===----------------------------------------------------------------------===//
+#include "Entries.h"
+#include "Schedule.h"
+
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace ck;
+
+namespace {
+class Sinker {
+public:
+  Sinker(func::FuncOp entry, const BoundedShapes &shapes) : block(entry.getBody().front()), shapes(shapes) {}
+  unsigned run();
+
+private:
+  /// True if `op` changes the operand `value` in place.
+  static bool updates(Operation *op, Value value);
+  /// The op before which `op` would run: its first user, or the first op after it that updates one of its operands.
+  Operation *target(Operation *op) const;
+  /// Bytes of the arena that `value` takes: none for arguments, which live always, weights and updated states.
+  int64_t arenaBytes(Value value) const;
+  bool paysOff(Operation *op, Operation *target) const;
+
+  Block &block;
+  const BoundedShapes &shapes;
+};
+} // namespace
+
+bool Sinker::updates(Operation *op, Value value) {
+  auto signatureOp = dyn_cast<SignatureOpInterface>(op);
+  if (!signatureOp)
+    return false;
+  Result<Signature> signature = parseSignature(signatureOp.getSignatureText());
+  if (!signature)
+    return false;
+  for (auto [input, operand] : llvm::zip(signature->inputs, signatureOp.getSignatureOperands()))
+    if (operand == value && signature->isUpdated(input.name))
+      return true;
+  return false;
+}
+
+Operation *Sinker::target(Operation *op) const {
+  Operation *first = nullptr;
+  auto consider = [&](Operation *user) {
+    Operation *here = block.findAncestorOpInBlock(*user);
+    if (here && here != op && op->isBeforeInBlock(here) && (!first || here->isBeforeInBlock(first)))
+      first = here;
+  };
+  for (Operation *user : op->getUsers())
+    consider(user);
+  for (Value operand : op->getOperands())
+    for (Operation *user : operand.getUsers())
+      if (updates(user, operand))
+        consider(user);
+  return first;
+}
+
+int64_t Sinker::arenaBytes(Value value) const {
+  while (auto op = value.getDefiningOp<SignatureOpInterface>()) {
+    Result<Signature> signature = parseSignature(op.getSignatureText());
+    if (!signature)
+      break;
+    unsigned index = cast<OpResult>(value).getResultNumber();
+    const std::string &name = signature->outputs[index].name;
+    if (!signature->isUpdated(name))
+      return shapes.bytes(value);
+    // An update has the storage of what it updates.
+    for (auto [input, operand] : llvm::zip(signature->inputs, op.getSignatureOperands()))
+      if (input.name == name)
+        value = operand;
+  }
+  return isa<BlockArgument>(value) || value.getDefiningOp<ParamOp>() ? 0 : shapes.bytes(value);
+}
+
+bool Sinker::paysOff(Operation *op, Operation *target) const {
+  if (isa<ParamOp>(op))
+    return true;
+  int64_t freed = 0, kept = 0;
+  for (Value result : op->getResults())
+    freed = llvm::SaturatingAdd<uint64_t>(freed, arenaBytes(result));
+  llvm::SmallPtrSet<Value, 4> seen;
+  for (Value operand : op->getOperands()) {
+    if (!seen.insert(operand).second)
+      continue;
+    bool livesAnyway = llvm::any_of(operand.getUsers(), [&](Operation *user) {
+      Operation *here = block.findAncestorOpInBlock(*user);
+      return here == target || (here && target->isBeforeInBlock(here));
+    });
+    if (!livesAnyway)
+      kept = llvm::SaturatingAdd<uint64_t>(kept, arenaBytes(operand));
+  }
+  return freed > kept;
+}
+
+unsigned Sinker::run() {
+  SmallVector<Operation *> ops;
+  for (Operation &op : block.without_terminator())
+    ops.push_back(&op);
+  llvm::DenseMap<Operation *, Operation *> firstAt; // target -> first of the ops that have sunk to it, kept in order
+  unsigned moved = 0;
+  for (Operation *op : llvm::reverse(ops)) {
+    bool onTensors = llvm::any_of(op->getResultTypes(), llvm::IsaPred<RankedTensorType>);
+    if (!onTensors || !isMemoryEffectFree(op))
+      continue;
+    Operation *to = target(op);
+    if (!to)
+      continue;
+    Operation *&place = firstAt.try_emplace(to, to).first->second;
+    if (op->getNextNode() == place) { // Already there.
+      place = op;
+      continue;
+    }
+    if (!paysOff(op, to))
+      continue;
+    op->moveBefore(place);
+    place = op;
+    ++moved;
+  }
+  return moved;
+}
+
+LogicalResult ck::sinkToFirstUse(func::FuncOp entry, unsigned &numSunk) {
+  FailureOr<BoundedShapes> shapes = BoundedShapes::compute(entry);
+  if (failed(shapes))
+    return failure();
+  numSunk += Sinker(entry, *shapes).run();
+  return success();
+}

@@ -13,6 +13,8 @@ static const uint8_t pattern[4] = {0xad, 0xde, 0xc5, 0x7f};
 static constexpr size_t guardBytes = 512;
 
 void fillPattern(uint8_t *data, size_t bytes) {
+  if (bytes == 0)
+    return; // data may be null then
   size_t done = std::min<size_t>(bytes, sizeof(pattern));
   std::memcpy(data, pattern, done);
   for (; done < bytes; done *= 2)

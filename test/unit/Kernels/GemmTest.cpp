@@ -324,6 +324,32 @@ TEST_P(GemmTest, BitsDoNotDependOnThreads) {
     }
 }
 
+TEST_P(GemmTest, ScratchStaysWithinItsBounds) {
+  // What kernel maps promise, element by element.
+  const auto bound = [](Size size, bool transposeB) {
+    const int64_t rows = std::min((size.m + 15) / 16 * 16, kGemmBlockM), cols = std::min(size.n, kGemmBlockN);
+    return rows * cols + (transposeB ? 0 : cols * std::min(size.k, kGemmBlockK));
+  };
+  const int64_t most = gemmThreadScratchBytes() / 4;
+  for (bool transposeB : {false, true})
+    for (Size size : {Size{17, 5, 700}, Size{255, 300, 300}, Size{257, 191, 520}, Size{513, 13, 257}, Size{600, 2, 300},
+                      Size{1030, 7, 260}}) {
+      std::mt19937 random(19);
+      Matrix a(size.m, size.k, false), b(size.k, size.n, transposeB), c(size.m, size.n, false);
+      a.fill(random), b.fill(random);
+      for (int thread = 0; thread < 2; ++thread)
+        std::memset(ck_thread_scratch(context.get(), thread), 0xff, static_cast<size_t>(gemmThreadScratchBytes()));
+      const GemmTarget target = targetOf(b, c);
+      GemmProblem problem = problemOf(a, target);
+      run(problem);
+      for (int thread = 0; thread < 2; ++thread) {
+        const auto *scratch = static_cast<const uint32_t *>(ck_thread_scratch(context.get(), thread));
+        for (int64_t i = bound(size, transposeB); i < most; ++i)
+          ASSERT_EQ(scratch[i], 0xffffffffu) << "m " << size.m << " n " << size.n << " k " << size.k << " at " << i;
+      }
+    }
+}
+
 TEST_P(GemmTest, NonFiniteValuesReachTheirRowsAndColumnsOnly) {
   for (bool transposeB : {false, true})
     for (int64_t m : {1, 6, 40}) {

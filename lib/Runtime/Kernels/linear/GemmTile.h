@@ -46,13 +46,15 @@ struct Tile {
   const float *next; ///< the tile of B that is wanted after this one, or null
 };
 
-/// Finishes a tile: straight into C where that is whole vectors and nothing but a bias is asked, else by finish().
+/// Finishes a tile: straight into C where its rows and columns are whole and nothing but a bias is asked, else by
+/// finish().
 template <int VR, int NR> HWY_INLINE void storeTile(const Tile &tile, F32 (&sum)[NR][VR]) {
   const GemmProblem &problem = *tile.problem;
   const GemmTarget &target = *tile.target;
   constexpr bool kQuads = NR % 4 == 0;
-  if (kQuads && problem.activation == GemmActivation::None && !target.group && tile.rows == VR * kLanes) {
-    float *const c = target.c + tile.m * target.strideM + tile.n;
+  const ColumnRun columns = columnRun(target, tile.n);
+  if (kQuads && problem.activation == GemmActivation::None && tile.rows == VR * kLanes && columns.length >= NR) {
+    float *const c = target.c + tile.m * target.strideM + columns.offset;
     if (target.bias)
 #pragma GCC unroll 16
       for (int j = 0; j < NR; ++j)
@@ -150,22 +152,18 @@ inline int64_t tileWidth(int64_t cols) {
 }
 
 template <int VR> ComputeTile tileKernelOf(int64_t width) {
-  switch (width) {
-  case kTileCols:
+  if (width == kTileCols)
     return computeTile<VR, kTileCols>;
-#if HWY_TARGET == HWY_AVX3
-  case 8:
-    return computeTile<VR, 8>;
-#endif
-#if HWY_TARGET != HWY_SCALAR
-  case 4:
-    return computeTile<VR, 4>;
-  case 2:
-    return computeTile<VR, 2>;
-#endif
-  default:
-    return computeTile<VR, 1>;
-  }
+  if constexpr (kTileCols > 8)
+    if (width == 8)
+      return computeTile<VR, 8>;
+  if constexpr (kTileCols > 4)
+    if (width == 4)
+      return computeTile<VR, 4>;
+  if constexpr (kTileCols > 2)
+    if (width == 2)
+      return computeTile<VR, 2>;
+  return computeTile<VR, 1>;
 }
 
 } // namespace HWY_NAMESPACE

@@ -53,6 +53,7 @@ static int64_t totalColumns(const GemmProblem &problem) {
 
 /// Columns per task such that there are about `tasks` of them, within [least, most] and in units of `unit`.
 static int64_t columnBlock(int64_t columns, int64_t tasks, int64_t least, int64_t most, int64_t unit) {
+  most = std::max(most, unit);
   const int64_t block = std::clamp(ceilDiv(columns, tasks), std::min(least, most), most);
   return ceilDiv(block, unit) * unit;
 }

@@ -165,8 +165,17 @@ bool prepareAttention(Call &call, Random &random) {
 
 bool spoilAttention(Call &call, Random &random) {
   Result<Geometry> read = readGeometry(call);
+  if (!read)
+    return false;
+  if (auto it = call.inputs.find("seqs"); it != call.inputs.end()) {
+    std::vector<double> &offsets = it->second.data;
+    size_t which = static_cast<size_t>(random.below(it->second.elements()));
+    bool inside = which > 0 && which + 1 < offsets.size();
+    offsets[which] += inside ? static_cast<double>(read->T + 1) : random.below(2) ? 1 : -1;
+    return true;
+  }
   auto pos = call.inputs.find("pos");
-  return read && pos != call.inputs.end() && spoilIndex(pos->second, read->S, random);
+  return pos != call.inputs.end() && spoilIndex(pos->second, read->S, random);
 }
 
 /// Row t goes to slot pos[t] (ring: pos[t] mod S) of every head; of two rows with one slot the later one stays.
@@ -197,12 +206,10 @@ Status cacheUpdate(Call &call) {
 bool prepareCacheUpdate(Call &call, Random &random) {
   Tensor &pos = call.inputs["pos"];
   int64_t S = call.in("k_cache").extent(1);
-  if (!fillDistinctIndices(pos, S, random))
-    return false;
-  for (double &p : pos.data)
-    if (call.flag("ring"))
-      p += static_cast<double>(S * random.below(3));
-  return true;
+  // Positions of a ring may meet in one slot.
+  if (call.flag("ring"))
+    return random.below(2) ? fillDistinctIndices(pos, 4 * S, random) : fillIndices(pos, 2 * S, random);
+  return fillDistinctIndices(pos, S, random);
 }
 
 bool spoilCacheUpdate(Call &call, Random &random) {

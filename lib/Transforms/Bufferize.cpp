@@ -47,8 +47,8 @@ static FailureOr<ArrayAttr> nameDims(func::FuncOp entry, Value value, Attribute 
         dim = cast<StringAttr>(dims[position]);
     }
     if (!dim)
-      return entry.emitOpError() << "output " << name << " has a run-time extent (dim " << axis << " of " << type
-                                 << ") that is no named dim of the entry";
+      return emitEntryError(entry) << "has output " << name << " with a run-time extent (dim " << axis << " of " << type
+                                   << ") that is no named dim of the entry";
     names.push_back(dim);
   }
   return builder.getArrayAttr(names);

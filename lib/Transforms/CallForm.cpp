@@ -29,15 +29,15 @@ static LogicalResult checkOp(Operation &op) {
 static LogicalResult checkBuffer(func::FuncOp entry, FlatSymbolRefAttr symbol, StringRef role, Type type) {
   auto buffer = SymbolTable::lookupNearestSymbolFrom<BufferOp>(entry, symbol);
   if (!buffer)
-    return entry.emitOpError() << "tags a value with '" << symbol.getValue() << "', which is no ck.buffer";
+    return emitEntryError(entry) << "tags a value with '" << symbol.getValue() << "', which is no ck.buffer";
   if (buffer.getRole() != role)
-    return entry.emitOpError() << "tags a value as " << role << " '" << symbol.getValue() << "', but that buffer is a "
-                               << buffer.getRole();
+    return emitEntryError(entry) << "tags a value as " << role << " '" << symbol.getValue()
+                                 << "', but that buffer is a " << buffer.getRole();
   auto shaped = cast<ShapedType>(type);
   RankedTensorType declared = buffer.getTensorType();
   if (shaped.getShape() != declared.getShape() || shaped.getElementType() != declared.getElementType())
-    return entry.emitOpError() << "has " << type << " for '" << symbol.getValue() << "', which is declared "
-                               << declared;
+    return emitEntryError(entry) << "has " << type << " for '" << symbol.getValue() << "', which is declared "
+                                 << declared;
   return success();
 }
 
@@ -46,11 +46,11 @@ static LogicalResult checkArguments(func::FuncOp entry) {
   for (unsigned i = 0; i < entry.getNumArguments(); ++i) {
     auto state = entry.getArgAttrOfType<FlatSymbolRefAttr>(i, "ck.state");
     if (!state && !entry.getArgAttr(i, "ck.input"))
-      return entry.emitOpError() << "argument " << i << " is tagged neither 'ck.input' nor 'ck.state'";
+      return emitEntryError(entry) << "has argument " << i << ", which is tagged neither 'ck.input' nor 'ck.state'";
     if (!state)
       continue;
     if (!states.insert(state).second)
-      return entry.emitOpError() << "takes the state '" << state.getValue() << "' twice";
+      return emitEntryError(entry) << "takes the state '" << state.getValue() << "' twice";
     if (failed(checkBuffer(entry, state, "state", entry.getArgumentTypes()[i])))
       return failure();
   }
@@ -64,11 +64,12 @@ static LogicalResult checkResults(func::FuncOp entry) {
     auto constant = entry.getResultAttrOfType<FlatSymbolRefAttr>(i, "ck.const");
     auto output = entry.getResultAttrOfType<StringAttr>(i, "ck.output");
     if (!state + !constant + !output != 2)
-      return entry.emitOpError() << "result " << i << " must be tagged with one of 'ck.output', 'ck.const' and "
-                                 << "'ck.state'";
+      return emitEntryError(entry) << "has result " << i
+                                   << ", which must be tagged with one of 'ck.output', 'ck.const' and "
+                                   << "'ck.state'";
     Attribute tag = state ? Attribute(state) : constant ? Attribute(constant) : Attribute(output);
     if (!seen.insert(tag).second)
-      return entry.emitOpError() << "has two results tagged " << tag;
+      return emitEntryError(entry) << "has two results tagged " << tag;
     if (constant && failed(checkBuffer(entry, constant, "const", entry.getResultTypes()[i])))
       return failure();
     if (state && failed(checkBuffer(entry, state, "state", entry.getResultTypes()[i])))
@@ -79,7 +80,7 @@ static LogicalResult checkResults(func::FuncOp entry) {
 
 LogicalResult ck::checkCallForm(func::FuncOp entry) {
   if (entry.isExternal() || !entry.getBody().hasOneBlock())
-    return entry.emitOpError("is an entry and must be one straight line of ops");
+    return emitEntryError(entry) << "must be one straight line of ops";
   if (failed(checkArguments(entry)) || failed(checkResults(entry)))
     return failure();
   for (Operation &op : entry.getBody().front())

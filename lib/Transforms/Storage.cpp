@@ -94,6 +94,10 @@ StringAttr ck::dimName(Value index) {
   return names ? dyn_cast<StringAttr>(names[type.getDynamicDimIndex(*axis)]) : StringAttr();
 }
 
+InFlightDiagnostic ck::emitEntryError(func::FuncOp entry) {
+  return emitError(entry.getLoc()) << "entry '" << entry.getSymName() << "' ";
+}
+
 StringRef ck::locationName(Location loc) {
   StringRef name;
   loc->walk([&](Location part) {

@@ -28,6 +28,9 @@ void resolveDims(mlir::func::FuncOp function);
 /// The name in `ck.dims` of the dim that an index value is, looking through `ck.bound`; null if it is none.
 mlir::StringAttr dimName(mlir::Value index);
 
+/// An error at an entry that begins with its name and does not print its body.
+mlir::InFlightDiagnostic emitEntryError(mlir::func::FuncOp entry);
+
 /// The name in a location, or "".
 llvm::StringRef locationName(mlir::Location loc);
 

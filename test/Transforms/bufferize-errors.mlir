@@ -24,7 +24,7 @@ module {
 // -----
 
 module {
-  // expected-error @+1 {{argument 0 is tagged neither 'ck.input' nor 'ck.state'}}
+  // expected-error @+1 {{entry 'untagged' has argument 0, which is tagged neither 'ck.input' nor 'ck.state'}}
   func.func @untagged(%x: tensor<4xf32>) -> (tensor<4xf32> {ck.output = "y"}) attributes {ck.entry} {
     return %x : tensor<4xf32>
   }
@@ -33,7 +33,7 @@ module {
 // -----
 
 module {
-  // expected-error @+1 {{result 0 must be tagged with one of 'ck.output', 'ck.const' and 'ck.state'}}
+  // expected-error @+1 {{entry 'untagged' has result 0, which must be tagged with one of 'ck.output', 'ck.const' and 'ck.state'}}
   func.func @untagged(%x: tensor<4xf32> {ck.input = "x"}) -> tensor<4xf32> attributes {ck.entry} {
     return %x : tensor<4xf32>
   }
@@ -42,7 +42,7 @@ module {
 // -----
 
 module {
-  // expected-error @+1 {{has two results tagged "y"}}
+  // expected-error @+1 {{entry 'twice' has two results tagged "y"}}
   func.func @twice(%x: tensor<4xf32> {ck.input = "x"})
       -> (tensor<4xf32> {ck.output = "y"}, tensor<4xf32> {ck.output = "y"}) attributes {ck.entry} {
     return %x, %x : tensor<4xf32>, tensor<4xf32>
@@ -53,7 +53,7 @@ module {
 
 module {
   ck.buffer @k state : tensor<4xf32>
-  // expected-error @+1 {{takes the state 'k' twice}}
+  // expected-error @+1 {{entry 'twice' takes the state 'k' twice}}
   func.func @twice(%a: tensor<4xf32> {ck.state = @k}, %b: tensor<4xf32> {ck.state = @k}) attributes {ck.entry} {
     return
   }
@@ -63,7 +63,7 @@ module {
 
 module {
   ck.buffer @k weight : tensor<4xf32>
-  // expected-error @+1 {{tags a value as state 'k', but that buffer is a weight}}
+  // expected-error @+1 {{entry 'role' tags a value as state 'k', but that buffer is a weight}}
   func.func @role(%a: tensor<4xf32> {ck.state = @k}) attributes {ck.entry} {
     return
   }
@@ -73,7 +73,7 @@ module {
 
 module {
   ck.buffer @k state : tensor<8xf32>
-  // expected-error @+1 {{has 'tensor<4xf32>' for 'k', which is declared 'tensor<8xf32>'}}
+  // expected-error @+1 {{entry 'type' has 'tensor<4xf32>' for 'k', which is declared 'tensor<8xf32>'}}
   func.func @type(%a: tensor<4xf32> {ck.state = @k}) attributes {ck.entry} {
     return
   }
@@ -82,7 +82,7 @@ module {
 // -----
 
 module {
-  // expected-error @+1 {{tags a value with 'nobody', which is no ck.buffer}}
+  // expected-error @+1 {{entry 'missing' tags a value with 'nobody', which is no ck.buffer}}
   func.func @missing(%a: tensor<4xf32> {ck.state = @nobody}) attributes {ck.entry} {
     return
   }
@@ -92,7 +92,7 @@ module {
 
 module {
   ck.provider @fresh {digest = "", numerics = "f32", inventory_op = "x", signature = "input[T,4]:f32 -> output[N,4]:f32"}
-  // expected-error @+1 {{output "y" has a run-time extent (dim 0 of 'tensor<?x4xf32>') that is no named dim of the entry}}
+  // expected-error @+1 {{entry 'unnamed' has output "y" with a run-time extent (dim 0 of 'tensor<?x4xf32>') that is no named dim of the entry}}
   func.func @unnamed(%x: tensor<?x4xf32> {ck.input = "x", ck.dims = ["T"]}) -> (tensor<?x4xf32> {ck.output = "y"})
       attributes {ck.entry, ck.bounds = {T = 8 : i64}} {
     %c0 = arith.constant 0 : index

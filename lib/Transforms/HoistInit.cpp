@@ -113,13 +113,16 @@ FlatSymbolRefAttr InitEntry::getOrDeclare(Value value) {
     return name;
   auto type = cast<RankedTensorType>(value.getType());
   OpBuilder builder(module.getContext());
+  std::string base = constantName(cast<OpResult>(value)), symbol = base;
+  for (unsigned i = 1; symbols.lookup(symbol); ++i)
+    symbol = base + "_" + std::to_string(i);
   OperationState state(value.getLoc(), BufferOp::getOperationName());
-  state.addAttribute("sym_name", builder.getStringAttr(constantName(cast<OpResult>(value))));
+  state.addAttribute("sym_name", builder.getStringAttr(symbol));
   state.addAttribute("role", builder.getStringAttr("const"));
   state.addAttribute("type", TypeAttr::get(type));
   Operation *buffer = Operation::create(state);
   Block::iterator place = lastBuffer ? std::next(Block::iterator(lastBuffer)) : module.getBody()->begin();
-  symbols.insert(buffer, place); // Makes the name unique.
+  symbols.insert(buffer, place);
   lastBuffer = buffer;
   name = FlatSymbolRefAttr::get(cast<BufferOp>(buffer).getSymNameAttr());
   constants[name] = value;
@@ -177,18 +180,30 @@ struct HoistInit : ck::impl::CKHoistInitBase<HoistInit> {
       hoisted.push_back(&op);
     }
     llvm::SmallPtrSet<Operation *, 16> isHoisted(hoisted.begin(), hoisted.end());
-    for (Operation *op : hoisted)
+    llvm::DenseMap<Attribute, Value> reads;
+    llvm::SmallSetVector<Operation *, 16> sourceOps;
+    for (Operation *op : hoisted) {
+      for (Value operand : op->getOperands())
+        if (operand.getDefiningOp<ParamOp>())
+          sourceOps.insert(operand.getDefiningOp());
       for (OpResult result : op->getResults()) {
         auto stays = [&](OpOperand &use) { return !isHoisted.contains(use.getOwner()); };
         if (!llvm::any_of(result.getUses(), stays))
           continue;
-        OpBuilder builder(op);
-        auto param =
-            ParamOp::create(builder, result.getLoc(), result.getType(), init.getOrDeclare(mapping.lookup(result)));
-        result.replaceUsesWithIf(param.getResult(), stays);
+        FlatSymbolRefAttr constant = init.getOrDeclare(mapping.lookup(result));
+        Value &read = reads[constant];
+        if (!read) {
+          OpBuilder builder(op);
+          read = ParamOp::create(builder, result.getLoc(), result.getType(), constant);
+        }
+        result.replaceUsesWithIf(read, stays);
       }
+    }
     for (Operation *op : llvm::reverse(hoisted))
       op->erase();
+    for (Operation *op : sourceOps)
+      if (op->use_empty())
+        op->erase();
     numOps += hoisted.size();
   }
 };

@@ -103,7 +103,9 @@ unsigned Sinker::run() {
   SmallVector<Operation *> ops;
   for (Operation &op : block.without_terminator())
     ops.push_back(&op);
-  llvm::DenseMap<Operation *, Operation *> firstAt; // target -> first of the ops that have sunk to it, kept in order
+  // Where the next op that sinks to a target goes: before those that sank earlier, so that the order stays; reads of
+  // weights stand between them and the target.
+  llvm::DenseMap<Operation *, Operation *> placeOf, readPlaceOf;
   unsigned moved = 0;
   for (Operation *op : llvm::reverse(ops)) {
     bool onTensors = llvm::any_of(op->getResultTypes(), llvm::IsaPred<RankedTensorType>);
@@ -112,16 +114,15 @@ unsigned Sinker::run() {
     Operation *to = target(op);
     if (!to)
       continue;
-    Operation *&place = firstAt.try_emplace(to, to).first->second;
-    if (op->getNextNode() == place) { // Already there.
-      place = op;
-      continue;
+    Operation *&readPlace = readPlaceOf.try_emplace(to, to).first->second;
+    Operation *&place = isa<ParamOp>(op) ? readPlace : placeOf.try_emplace(to, readPlace).first->second;
+    if (op->getNextNode() != place) {
+      if (!paysOff(op, to))
+        continue;
+      op->moveBefore(place);
+      ++moved;
     }
-    if (!paysOff(op, to))
-      continue;
-    op->moveBefore(place);
     place = op;
-    ++moved;
   }
   return moved;
 }

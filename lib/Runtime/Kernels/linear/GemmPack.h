@@ -143,19 +143,23 @@ BlockB unpackB(const GemmTarget &target, int64_t k, int64_t depth, int64_t n, in
     }
     return {scratch, 1, depth, depth, false};
   }
-  for (int64_t j = 0; j < cols;) {
-    const int64_t width = tileWidth(cols - j);
-    float *to = scratch + j * depth;
-    for (int64_t i = 0; i < depth; ++i, to += width) {
-      const Element *step = b + i * target.strideK + j * target.strideN;
+  // Step after step, so that each row of B is read once from end to end while its tiles fill side by side.
+  constexpr int64_t kAhead = 8;
+  for (int64_t i = 0; i < depth; ++i) {
+    const Element *step = b + i * target.strideK;
+    if (i + kAhead < depth)
+      for (int64_t j = 0; j < cols; j += 64 / static_cast<int64_t>(sizeof(Element)))
+        __builtin_prefetch(step + kAhead * target.strideK + j * target.strideN);
+    for (int64_t j = 0, width; j < cols; j += width) {
+      width = tileWidth(cols - j);
+      float *to = scratch + j * depth + i * width;
       if (target.strideN == 1)
         for (int64_t c = 0; c < width; c += kLanes)
-          storeN(Storage::widenN(step + c, std::min(kLanes, width - c)), to + c, std::min(kLanes, width - c));
+          storeN(Storage::widenN(step + j + c, std::min(kLanes, width - c)), to + c, std::min(kLanes, width - c));
       else
         for (int64_t c = 0; c < width; ++c)
-          to[c] = Storage::widenOne(step[c * target.strideN]);
+          to[c] = Storage::widenOne(step[(j + c) * target.strideN]);
     }
-    j += width;
   }
   return {scratch, 0, 1, depth, false};
 }

@@ -23,6 +23,24 @@ constexpr int64_t kChunk = 128;
 
 using Args = ckk_attention_decode_cache_f32_args;
 
+/// Vectors of sums that leave room for operands in the registers.
+constexpr int kSums = HWY_TARGET == HWY_AVX3 ? 16 : 8;
+
+/// Calls body(first, integral_constant<int, n>) for groups of up to four heads that cover [0, heads).
+template <typename Body> HWY_INLINE void overHeads(int64_t heads, Body body) {
+  int64_t h = 0;
+  for (; h + 4 <= heads; h += 4)
+    body(h, std::integral_constant<int, 4>());
+  switch (heads - h) {
+  case 3:
+    return body(h, std::integral_constant<int, 3>());
+  case 2:
+    return body(h, std::integral_constant<int, 2>());
+  case 1:
+    return body(h, std::integral_constant<int, 1>());
+  }
+}
+
 /// What one call works on.
 struct Decode {
   const Args &args;
@@ -61,23 +79,36 @@ HWY_INLINE void dots(const float *q, const float *k, int64_t D, float *scores, i
       scores[h * scoreStep + j] = sumLanes(sum[h][j]);
 }
 
+/// Asks for `elements` floats that will be read soon. Going past the end of the cache is harmless.
+HWY_INLINE void prefetch(const float *p, int64_t elements) {
+  constexpr int64_t kAhead = 2048;
+  for (int64_t i = 0; i < elements; i += 16)
+    __builtin_prefetch(p + kAhead + i);
+}
+
 template <int Heads>
-HWY_INLINE void dotsOfKeys(const float *q, const float *k, int64_t count, int64_t D, float *scores) {
-  constexpr int kKeys = Heads >= 4 ? 4 : 8;
+HWY_INLINE void dotsOfKeys(const float *q, const float *k, int64_t count, int64_t D, bool firstRead, float *scores) {
+  constexpr int kKeys = std::max(1, kSums / Heads);
   int64_t j = 0;
-  for (; j + kKeys <= count; j += kKeys)
+  for (; j + kKeys <= count; j += kKeys) {
+    if (firstRead)
+      prefetch(k + j * D, kKeys * D);
     dots<Heads, kKeys>(q, k + j * D, D, scores + j, kChunk);
+  }
   for (; j < count; ++j)
     dots<Heads, 1>(q, k + j * D, D, scores + j, kChunk);
 }
 
-/// out[h][d..] = sum_key weights[h][key] v[key][d..] for `Heads` heads and `Wide` vectors, `read` and `write` at d.
-template <int Heads, int Wide, typename Read, typename Write>
-HWY_INLINE void weigh(const float *weights, const float *v, int64_t count, int64_t D, Read read, Write write) {
+/// out[h][d..] += sum_key weights[h][key] v[key][d..] for `Heads` heads and `Wide` vectors; with `Tail` a vector has
+/// only `lanes` lanes.
+template <int Heads, int Wide, bool Tail = false>
+HWY_INLINE void weigh(const float *weights, const float *v, int64_t count, int64_t D, int64_t lanes, float *out,
+                      int64_t outStep) {
+  const auto read = [=](const float *p) HWY_ATTR { return Tail ? loadN(p, lanes) : load(p); };
   F32 sum[Heads][Wide];
   for (int h = 0; h < Heads; ++h)
     for (int n = 0; n < Wide; ++n)
-      sum[h][n] = zero();
+      sum[h][n] = read(out + h * outStep + n * kLanes);
   for (int64_t key = 0; key < count; ++key) {
     F32 row[Wide];
     for (int n = 0; n < Wide; ++n)
@@ -89,25 +120,33 @@ HWY_INLINE void weigh(const float *weights, const float *v, int64_t count, int64
     }
   }
   for (int h = 0; h < Heads; ++h)
-    for (int n = 0; n < Wide; ++n)
-      write(sum[h][n], h, n * kLanes);
+    for (int n = 0; n < Wide; ++n) {
+      float *to = out + h * outStep + n * kLanes;
+      Tail ? storeN(sum[h][n], to, lanes) : store(sum[h][n], to);
+    }
 }
 
+/// The values of a few keys are weighed at a time, so that they are read from memory row after row.
 template <int Heads>
-HWY_INLINE void weighValues(const float *weights, const float *v, int64_t count, int64_t D, float *out,
+HWY_INLINE void weighValues(const float *weights, const float *v, int64_t count, int64_t D, bool firstRead, float *out,
                             int64_t outStep) {
-  constexpr int kWide = 4;
-  const auto whole = [](const float *p) HWY_ATTR { return load(p); };
-  int64_t d = 0;
-  const auto put = [&](F32 x, int h, int64_t at) HWY_ATTR { store(x, out + h * outStep + d + at); };
-  for (; d + kWide * kLanes <= D; d += kWide * kLanes)
-    weigh<Heads, kWide>(weights, v + d, count, D, whole, put);
-  for (; d + kLanes <= D; d += kLanes)
-    weigh<Heads, 1>(weights, v + d, count, D, whole, put);
-  if (d < D)
-    weigh<Heads, 1>(
-        weights, v + d, count, D, [=](const float *p) HWY_ATTR { return loadN(p, D - d); },
-        [&](F32 x, int h, int64_t) HWY_ATTR { storeN(x, out + h * outStep + d, D - d); });
+  constexpr int kWide = std::max(1, std::min(4, kSums / Heads));
+  constexpr int64_t kKeys = 32;
+  for (int h = 0; h < Heads; ++h)
+    std::fill(out + h * outStep, out + h * outStep + D, 0.0f);
+  for (int64_t key = 0; key < count; key += kKeys) {
+    const int64_t keys = std::min(kKeys, count - key);
+    const float *rows = v + key * D;
+    if (firstRead)
+      prefetch(rows, keys * D);
+    int64_t d = 0;
+    for (; d + kWide * kLanes <= D; d += kWide * kLanes)
+      weigh<Heads, kWide>(weights + key, rows + d, keys, D, kLanes, out + d, outStep);
+    for (; d + kLanes <= D; d += kLanes)
+      weigh<Heads, 1>(weights + key, rows + d, keys, D, kLanes, out + d, outStep);
+    if (d < D)
+      weigh<Heads, 1, true>(weights + key, rows + d, keys, D, D - d, out + d, outStep);
+  }
 }
 
 /// Scores to weights; returns through `partial` their maximum and their sum.
@@ -142,19 +181,16 @@ void attendChunk(const Decode &call, int64_t g, int64_t c, float *scores) {
   const int64_t begin = std::max(call.keys.begin, at), count = std::min(call.keys.end, at + kChunk) - begin;
   const float *k = args.k + (g * args.S + begin) * D, *v = args.v + (g * args.S + begin) * D;
   const float *q = args.q + g * call.group * D;
-  int64_t h = 0;
-  for (; h + 4 <= call.group; h += 4)
-    dotsOfKeys<4>(q + h * D, k, count, D, scores + h * kChunk);
-  for (; h < call.group; ++h)
-    dotsOfKeys<1>(q + h * D, k, count, D, scores + h * kChunk);
-  for (h = 0; h < call.group; ++h)
+  overHeads(call.group, [&](int64_t h, auto heads) HWY_ATTR {
+    dotsOfKeys<decltype(heads)::value>(q + h * D, k, count, D, h == 0, scores + h * kChunk);
+  });
+  for (int64_t h = 0; h < call.group; ++h)
     softmaxChunk(scores + h * kChunk, count, call.scale, call.cap, call.partial(g * call.group + h, c));
   const int64_t step = call.chunks * (D + 2);
   float *out = call.partial(g * call.group, c) + 2;
-  for (h = 0; h + 4 <= call.group; h += 4)
-    weighValues<4>(scores + h * kChunk, v, count, D, out + h * step, step);
-  for (; h < call.group; ++h)
-    weighValues<1>(scores + h * kChunk, v, count, D, out + h * step, step);
+  overHeads(call.group, [&](int64_t h, auto heads) HWY_ATTR {
+    weighValues<decltype(heads)::value>(scores + h * kChunk, v, count, D, h == 0, out + h * step, step);
+  });
 }
 
 /// Puts the chunks of head h together, in ascending order.

@@ -27,9 +27,12 @@ static void applyLayout(const ArenaLayout &layout) {
 // Activations
 //===----------------------------------------------------------------------===//
 
-static ViewOp createView(OpBuilder &builder, StringRef name, MemRefType type, StringRef arena, int64_t offset,
-                         ValueRange sizes = {}) {
-  Location loc = NameLoc::get(builder.getStringAttr(name));
+/// A view named `name`; `origin` says where it comes from.
+static ViewOp createView(OpBuilder &builder, StringRef name, Location origin, MemRefType type, StringRef arena,
+                         int64_t offset, ValueRange sizes = {}) {
+  if (auto named = dyn_cast<NameLoc>(origin))
+    origin = named.getChildLoc();
+  Location loc = NameLoc::get(builder.getStringAttr(name), origin);
   return ViewOp::create(builder, loc, type, arena, offset, sizes);
 }
 
@@ -40,8 +43,8 @@ static void placeActivations(const EntryPlan &plan) {
   for (const PlannedBuffer &buffer : plan.buffers) {
     if (memref::AllocOp alloc = buffer.alloc) {
       builder.setInsertionPoint(alloc);
-      auto view =
-          createView(builder, buffer.name, alloc.getType(), "activation", buffer.offset, alloc.getDynamicSizes());
+      auto view = createView(builder, buffer.name, alloc.getLoc(), alloc.getType(), "activation", buffer.offset,
+                             alloc.getDynamicSizes());
       alloc.replaceAllUsesWith(view.getResult());
       alloc.erase();
       continue;
@@ -49,7 +52,7 @@ static void placeActivations(const EntryPlan &plan) {
     CallOp call = buffer.call;
     builder.setInsertionPoint(call);
     auto type = MemRefType::get({buffer.bytes}, builder.getI8Type());
-    scratch[call].push_back(createView(builder, buffer.name, type, "activation", buffer.offset));
+    scratch[call].push_back(createView(builder, buffer.name, call.getLoc(), type, "activation", buffer.offset));
   }
   for (auto &[call, views] : scratch)
     cast<CallOp>(call).getScratchMutable().assign(views);
@@ -66,7 +69,7 @@ static LogicalResult placeConstant(OpBuilder &builder, Operation *user, FlatSymb
   if (!root || root.getRole() != "const")
     return user->emitOpError() << "uses constant '" << symbol.getValue() << "', which is no ck.buffer of role const";
   auto type = cast<MemRefType>(value.getType());
-  auto view = createView(builder, symbol.getValue(), type, "const", *root.getOffset());
+  auto view = createView(builder, symbol.getValue(), value.getLoc(), type, "const", *root.getOffset());
   value.replaceAllUsesWith(view.getResult());
   return success();
 }
@@ -139,7 +142,7 @@ LogicalResult PlanMemory::run(ModuleOp module) {
   if (packing != "greedy")
     return emitError(module.getLoc()) << "unknown packing '" << packing << "', expected greedy";
   if (guard < 0)
-    return emitError(module.getLoc()) << "guard must not be negative, got " << guard;
+    return emitError(module.getLoc()) << "guard must not be negative, got " << guard.getValue();
   ContractCache contracts(module);
   std::vector<EntryPlan> plans;
   for (auto function : module.getOps<func::FuncOp>()) {

@@ -1,4 +1,5 @@
-// RUN: %ck_opt --pass-pipeline='builtin.module(ck-bufferize{maps=%S})' --split-input-file --verify-diagnostics %s
+// RUN: mkdir -p %t.maps
+// RUN: %ck_opt --pass-pipeline='builtin.module(ck-bufferize{maps=%t.maps})' --split-input-file --verify-diagnostics %s
 
 module {
   func.func @graph(%x: tensor<4xf32> {ck.input = "x"}) -> (tensor<4xf32> {ck.output = "y"}) attributes {ck.entry} {

@@ -72,9 +72,15 @@ public:
   LogicalResult build();
 
 private:
+  /// The shapes of the op's results. A fused op has no signature of its own: it has that of its kernel.
+  LogicalResult reify(ReifiedRankedShapedTypeDims &shapes) {
+    if (isa<ReifyRankedShapedTypeOpInterface>(op))
+      return reifyResultShapes(builder, op, shapes);
+    return reifyOutputs(builder, op->getLoc(), contract.signature, match.bindings, inputs, match.names,
+                        op->getResultTypes(), shapes);
+  }
   /// The destination of result `result` of the op, which the kernel calls `name`.
   Value destination(unsigned result, StringRef name, ReifiedRankedShapedTypeDims &shapes);
-  LogicalResult addSizes(CallOp call);
 
   Operation *op;
   OpBuilder builder;
@@ -98,10 +104,10 @@ Value CallBuilder::destination(unsigned result, StringRef name, ReifiedRankedSha
 }
 
 LogicalResult CallBuilder::build() {
-  ReifiedRankedShapedTypeDims shapes;
-  if (failed(reifyResultShapes(builder, op, shapes)))
-    return op->emitOpError("has run-time extents that cannot be computed from its operands");
   const Signature &kernel = contract.signature;
+  ReifiedRankedShapedTypeDims shapes;
+  if (failed(reify(shapes)))
+    return op->emitOpError("has run-time extents that cannot be computed from its operands");
   // By kernel operand, inputs then outputs, for the sizes.
   SmallVector<Value> bound;
   SmallVector<Value> ins, outs, results;
@@ -151,6 +157,21 @@ LogicalResult CallBuilder::build() {
 // The pass
 //===----------------------------------------------------------------------===//
 
+/// Merges index arithmetic that is repeated for every call.
+static void mergeIndexOps(Block &block) {
+  EquivalentOps known;
+  for (Operation &op : llvm::make_early_inc_range(block)) {
+    bool ofIndex = isa<tensor::DimOp>(op) || isa_and_nonnull<arith::ArithDialect>(op.getDialect());
+    if (!ofIndex || op.getNumRegions() != 0)
+      continue;
+    Operation *equal = known.findOrAdd(&op);
+    if (equal == &op)
+      continue;
+    op.replaceAllUsesWith(equal);
+    op.erase();
+  }
+}
+
 namespace {
 struct SelectProviders : ck::impl::CKSelectProvidersBase<SelectProviders> {
   using CKSelectProvidersBase::CKSelectProvidersBase;
@@ -176,15 +197,18 @@ struct SelectProviders : ck::impl::CKSelectProvidersBase<SelectProviders> {
     }
     if (failed(embedProviders(module)))
       return signalPassFailure();
-    for (func::FuncOp entry : entries)
-      if (failed(rewrite(entry)))
-        return signalPassFailure();
+    if (failed(rewrite()))
+      return signalPassFailure();
+    for (func::FuncOp entry : entries) {
+      resolveDims(entry);
+      mergeIndexOps(entry.getBody().front());
+    }
   }
 
   LogicalResult readOptions(ArrayRef<KernelMap> known, StringRef dir, SelectionPolicy &selection);
   LogicalResult decide(Block &block, const ProviderChooser &chooser, const BoundedShapes &shapes);
   LogicalResult embedProviders(ModuleOp module);
-  LogicalResult rewrite(func::FuncOp entry);
+  LogicalResult rewrite();
 
   /// In order, with the ops of inlined regions before the region's op.
   llvm::MapVector<Operation *, Choice> choices;
@@ -201,13 +225,13 @@ LogicalResult SelectProviders::readOptions(ArrayRef<KernelMap> known, StringRef 
   if (!kind)
     return module.emitError() << "policy must be fastest, reference or pin, got '" << policy << "'";
   selection.kind = *kind;
-  for (const char *name : {"scalar", "avx2", "avx512"}) {
+  for (const char *name : {"scalar", "avx2", "avx512", "avx512_vnni"}) {
     selection.isas.push_back(name);
     if (isa == name)
       break;
   }
   if (selection.isas.back() != isa)
-    return module.emitError() << "isa must be scalar, avx2 or avx512, got '" << isa << "'";
+    return module.emitError() << "isa must be scalar, avx2, avx512 or avx512_vnni, got '" << isa << "'";
   for (const std::string &pin : pins) {
     auto [what, id] = StringRef(pin).rsplit(':');
     StringRef name = what;
@@ -268,25 +292,8 @@ LogicalResult SelectProviders::embedProviders(ModuleOp module) {
   return success();
 }
 
-/// Merges index arithmetic that is repeated for every call.
-static void mergeIndexOps(Block &block) {
-  EquivalentOps known;
-  for (Operation &op : llvm::make_early_inc_range(block)) {
-    bool ofIndex = isa<tensor::DimOp>(op) || isa_and_nonnull<arith::ArithDialect>(op.getDialect());
-    if (!ofIndex || op.getNumRegions() != 0)
-      continue;
-    Operation *equal = known.findOrAdd(&op);
-    if (equal == &op)
-      continue;
-    op.replaceAllUsesWith(equal);
-    op.erase();
-  }
-}
-
-LogicalResult SelectProviders::rewrite(func::FuncOp entry) {
+LogicalResult SelectProviders::rewrite() {
   for (auto &[op, choice] : choices) {
-    if (op->getParentOfType<func::FuncOp>() != entry)
-      continue;
     auto fused = dyn_cast<FusedOp>(op);
     if (!fused || choice.map) {
       SmallVector<Value> inputs =
@@ -306,7 +313,5 @@ LogicalResult SelectProviders::rewrite(func::FuncOp entry) {
     op->erase();
     ++numInlined;
   }
-  resolveDims(entry);
-  mergeIndexOps(entry.getBody().front());
   return success();
 }

@@ -18,13 +18,13 @@ using namespace ck;
 using namespace ck::run;
 
 static cl::opt<int64_t> promptTokens("prompt-tokens", cl::desc("length of the prompt (default 512)"), cl::init(512),
-                                     cl::sub(benchCommand), cl::cat(category));
+                                     cl::sub(benchCommand()), cl::cat(category()));
 static cl::opt<int64_t> genTokens("gen-tokens", cl::desc("tokens to generate (default 128)"), cl::init(128),
-                                  cl::sub(benchCommand), cl::cat(category));
+                                  cl::sub(benchCommand()), cl::cat(category()));
 static cl::opt<std::string> dtype("dtype", cl::desc("element type of the weights: f32"), cl::init("f32"),
-                                  cl::sub(benchCommand), cl::cat(category));
+                                  cl::sub(benchCommand()), cl::cat(category()));
 static cl::opt<int64_t> repeat("repeat", cl::desc("runs after one that warms up; medians are reported (default 3)"),
-                               cl::init(3), cl::sub(benchCommand), cl::cat(category));
+                               cl::init(3), cl::sub(benchCommand()), cl::cat(category()));
 
 static double median(std::vector<double> values) {
   std::sort(values.begin(), values.end());

@@ -11,18 +11,18 @@ using namespace ck;
 using namespace ck::run;
 
 static cl::opt<std::string> output("o", cl::desc("file to write: .so, .o or .ckplan (default: MODEL.so)"),
-                                   cl::sub(compileCommand), cl::cat(category));
+                                   cl::sub(compileCommand()), cl::cat(category()));
 
 static Status write(mlir::ModuleOp module, const std::string &path) {
   StringRef extension = sys::path::extension(path);
   if (extension == ".ckplan") {
     auto program = readProgram(module);
     if (mlir::failed(program))
-      return Error{path + ": the plan cannot be read"};
+      return ck::Error{path + ": the plan cannot be read"};
     return writeFileAtomically(path, {printTable(*program)});
   }
   if (extension != ".so" && extension != ".o")
-    return Error{path + ": expected a name that ends in .so, .o or .ckplan"};
+    return ck::Error{path + ": expected a name that ends in .so, .o or .ckplan"};
   if (Status status = lowerPlan(module); !status)
     return status;
   if (extension == ".so")

@@ -293,7 +293,9 @@ int64_t Engine::contextLength() const {
 Result<Generator> Engine::generator(int64_t chunk, std::optional<int32_t> bos) const {
   GeneratorOptions options;
   options.context = contextLength();
-  options.chunk = chunk;
+  // A chunk is never longer than the context, so the compiled bound may be below what was asked for.
+  const ck_entry *prefill = ck_model_find_entry(table, "prefill");
+  options.chunk = prefill && prefill->dims ? std::min(chunk, prefill->dim_bound[0]) : chunk;
   options.bos = bos;
   return Generator::create(state, options);
 }

@@ -12,22 +12,22 @@ using namespace llvm;
 using namespace ck;
 using namespace ck::run;
 
-static cl::opt<std::string> prompt("prompt", cl::desc("text to continue"), cl::Required, cl::sub(generateCommand),
-                                   cl::cat(category));
+static cl::opt<std::string> prompt("prompt", cl::desc("text to continue"), cl::Required, cl::sub(generateCommand()),
+                                   cl::cat(category()));
 static cl::opt<int64_t> maxTokens("max-tokens", cl::desc("most new tokens (default 128)"), cl::init(128),
-                                  cl::sub(generateCommand), cl::cat(category));
+                                  cl::sub(generateCommand()), cl::cat(category()));
 static cl::opt<double> temperature("temperature", cl::desc("0 takes the likeliest token (default)"), cl::init(0),
-                                   cl::sub(generateCommand), cl::cat(category));
+                                   cl::sub(generateCommand()), cl::cat(category()));
 static cl::opt<int64_t> topK("top-k", cl::desc("sample among the K likeliest tokens (default: all)"), cl::init(0),
-                             cl::sub(generateCommand), cl::cat(category));
+                             cl::sub(generateCommand()), cl::cat(category()));
 static cl::opt<double> topP("top-p", cl::desc("sample among the tokens that make up probability P (default 1)"),
-                            cl::init(1), cl::sub(generateCommand), cl::cat(category));
+                            cl::init(1), cl::sub(generateCommand()), cl::cat(category()));
 static cl::opt<uint64_t> seed("seed", cl::desc("seed of the sampler (default 0)"), cl::init(0),
-                              cl::sub(generateCommand), cl::cat(category));
-static cl::opt<bool> ignoreEos("ignore-eos", cl::desc("go on after an end token"), cl::sub(generateCommand),
-                               cl::cat(category));
+                              cl::sub(generateCommand()), cl::cat(category()));
+static cl::opt<bool> ignoreEos("ignore-eos", cl::desc("go on after an end token"), cl::sub(generateCommand()),
+                               cl::cat(category()));
 static cl::opt<std::string> tokenizerPath("tokenizer", cl::desc("tokenizer.json or GGUF (default: the model's)"),
-                                          cl::sub(generateCommand), cl::cat(category));
+                                          cl::sub(generateCommand()), cl::cat(category()));
 
 static std::atomic<bool> interrupted{false};
 

@@ -9,9 +9,9 @@ using namespace ck;
 using namespace ck::run;
 
 static cl::opt<std::string> tokens("tokens", cl::desc("token ids, with commas between them"), cl::Required,
-                                   cl::sub(logitsCommand), cl::cat(category));
+                                   cl::sub(logitsCommand()), cl::cat(category()));
 static cl::opt<std::string> out("out", cl::desc("file for the logits, f32 [tokens, vocabulary]"), cl::Required,
-                                cl::sub(logitsCommand), cl::cat(category));
+                                cl::sub(logitsCommand()), cl::cat(category()));
 
 int ck::run::runLogits() {
   Result<std::vector<int32_t>> ids = parseIds(tokens, "tokens");

@@ -8,24 +8,42 @@
 using namespace llvm;
 using namespace ck;
 
-namespace ck::run {
+cl::OptionCategory &ck::run::category() {
+  static cl::OptionCategory options("Options");
+  return options;
+}
+cl::SubCommand &ck::run::generateCommand() {
+  static cl::SubCommand command("generate", "continue a prompt with a model");
+  return command;
+}
+cl::SubCommand &ck::run::logitsCommand() {
+  static cl::SubCommand command("logits", "write the logits of every position to a .npy file");
+  return command;
+}
+cl::SubCommand &ck::run::tokenizeCommand() {
+  static cl::SubCommand command("tokenize", "turn text into token ids, or ids into text");
+  return command;
+}
+cl::SubCommand &ck::run::inspectCommand() {
+  static cl::SubCommand command("inspect", "show what a model file or configuration holds");
+  return command;
+}
+cl::SubCommand &ck::run::benchCommand() {
+  static cl::SubCommand command("bench", "measure tokens per second beside the machine's peaks");
+  return command;
+}
+cl::SubCommand &ck::run::compileCommand() {
+  static cl::SubCommand command("compile", "compile a model ahead of time");
+  return command;
+}
 
-cl::OptionCategory category("Options");
-cl::SubCommand generateCommand("generate", "continue a prompt with a model");
-cl::SubCommand logitsCommand("logits", "write the logits of every position to a .npy file");
-cl::SubCommand tokenizeCommand("tokenize", "turn text into token ids, or ids into text");
-cl::SubCommand inspectCommand("inspect", "show what a model file or configuration holds");
-cl::SubCommand benchCommand("bench", "measure tokens per second beside the machine's peaks");
-cl::SubCommand compileCommand("compile", "compile a model ahead of time");
-
-} // namespace ck::run
 
 using namespace ck::run;
 
 // Options of several subcommands; those of one stand beside its code.
 #define CK_ENGINE_COMMANDS                                                                                             \
-  cl::sub(generateCommand), cl::sub(logitsCommand), cl::sub(benchCommand), cl::sub(compileCommand), cl::cat(category)
-#define CK_ALL_COMMANDS cl::sub(tokenizeCommand), cl::sub(inspectCommand), CK_ENGINE_COMMANDS
+  cl::sub(generateCommand()), cl::sub(logitsCommand()), cl::sub(benchCommand()), cl::sub(compileCommand()), cl::cat(category())
+#define CK_ALL_COMMANDS cl::sub(tokenizeCommand()), cl::sub(inspectCommand()), CK_ENGINE_COMMANDS
 
 static cl::opt<std::string> model(cl::Positional, cl::Required, cl::desc("MODEL"), CK_ALL_COMMANDS);
 static cl::opt<bool> json("json", cl::desc("print one JSON object on stdout"), CK_ALL_COMMANDS);

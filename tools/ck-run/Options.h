@@ -16,9 +16,14 @@ namespace ck::run {
 
 using Json = nlohmann::ordered_json;
 
-extern llvm::cl::OptionCategory category;
-extern llvm::cl::SubCommand generateCommand, logitsCommand, tokenizeCommand, inspectCommand, benchCommand,
-    compileCommand;
+/// Functions, because options of other files are constructed with them before main.
+llvm::cl::OptionCategory &category();
+llvm::cl::SubCommand &generateCommand();
+llvm::cl::SubCommand &logitsCommand();
+llvm::cl::SubCommand &tokenizeCommand();
+llvm::cl::SubCommand &inspectCommand();
+llvm::cl::SubCommand &benchCommand();
+llvm::cl::SubCommand &compileCommand();
 
 /// Each runs one subcommand and returns the exit code.
 int runGenerate();

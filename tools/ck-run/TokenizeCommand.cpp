@@ -9,11 +9,11 @@ using namespace llvm;
 using namespace ck;
 using namespace ck::run;
 
-static cl::opt<std::string> text("text", cl::desc("text to encode"), cl::sub(tokenizeCommand), cl::cat(category));
+static cl::opt<std::string> text("text", cl::desc("text to encode"), cl::sub(tokenizeCommand()), cl::cat(category()));
 static cl::opt<std::string> decode("decode", cl::desc("ids to decode, with commas between them"),
-                                   cl::sub(tokenizeCommand), cl::cat(category));
-static cl::opt<bool> noSpecial("no-special", cl::desc("add no begin or end token"), cl::sub(tokenizeCommand),
-                               cl::cat(category));
+                                   cl::sub(tokenizeCommand()), cl::cat(category()));
+static cl::opt<bool> noSpecial("no-special", cl::desc("add no begin or end token"), cl::sub(tokenizeCommand()),
+                               cl::cat(category()));
 
 int ck::run::runTokenize() {
   if ((text.getNumOccurrences() > 0) == (decode.getNumOccurrences() > 0))

@@ -13,11 +13,11 @@ using namespace ck::run;
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
   std::pair<llvm::cl::SubCommand *, int (*)()> commands[] = {
-      {&generateCommand, runGenerate}, {&logitsCommand, runLogits}, {&tokenizeCommand, runTokenize},
-      {&inspectCommand, runInspect},   {&benchCommand, runBench},   {&compileCommand, runCompile}};
-  llvm::cl::HideUnrelatedOptions(category);
+      {&generateCommand(), runGenerate}, {&logitsCommand(), runLogits}, {&tokenizeCommand(), runTokenize},
+      {&inspectCommand(), runInspect},   {&benchCommand(), runBench},   {&compileCommand(), runCompile}};
+  llvm::cl::HideUnrelatedOptions(category());
   for (auto [command, run] : commands)
-    llvm::cl::HideUnrelatedOptions(category, *command);
+    llvm::cl::HideUnrelatedOptions(category(), *command);
   llvm::cl::SetVersionPrinter([](llvm::raw_ostream &stream) { stream << "ck-run " CK_VERSION "\n"; });
   llvm::cl::ParseCommandLineOptions(argc, argv, "CK: compiles a model for this CPU and runs it\n");
   for (auto [command, run] : commands)

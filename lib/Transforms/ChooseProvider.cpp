@@ -202,7 +202,8 @@ const ProviderChooser::Candidate *ProviderChooser::best(Operation *op, ArrayRef<
   return least;
 }
 
-template <typename Candidates> static void emitChoice(Operation *op, const Choice &choice, const Candidates &candidates) {
+template <typename Candidates>
+static void emitChoice(Operation *op, const Choice &choice, const Candidates &candidates) {
   InFlightDiagnostic diagnostic = op->emitRemark() << "provider " << choice.map->id() << ", cost " << choice.cost;
   for (const auto &candidate : candidates)
     if (candidate.map != choice.map)

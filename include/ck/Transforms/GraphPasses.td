@@ -187,8 +187,8 @@ def CKSelectProviders : Pass<"ck-select-providers", "::mlir::ModuleOp"> {
     Option<"maps", "maps", "std::string", /*default=*/"\"\"",
            "Folder of kernel maps; empty: $CK_KERNEL_MAPS, else those of the installation">,
     Option<"isa", "isa", "std::string", /*default=*/"\"scalar\"",
-           "Widest instruction set that every target machine has: scalar, avx2 or avx512. A provider needs an "
-           "implementation within it; faster ones are bound at load in any case">,
+           "Widest instruction set that every target machine has: scalar, avx2, avx512 or avx512_vnni. A provider needs "
+           "an implementation within it; faster ones are bound at load in any case">,
     Option<"remarks", "remarks", "bool", /*default=*/"false", "Say what was chosen and why, as remarks">
   ];
   let statistics = [Statistic<"numCalls", "calls", "Ops that became calls">,

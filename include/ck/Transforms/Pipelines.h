@@ -24,7 +24,8 @@ struct InferenceOptions : mlir::PassPipelineOptions<InferenceOptions> {
                                           "installation"),
                            llvm::cl::init("")};
   Option<std::string> isa{*this, "isa",
-                          llvm::cl::desc("Widest instruction set that every target machine has: scalar, avx2, avx512"),
+                          llvm::cl::desc("Widest instruction set that every target machine has: scalar, avx2, avx512 "
+                                         "or avx512_vnni"),
                           llvm::cl::init("scalar")};
   Option<bool> remarks{*this, "remarks", llvm::cl::desc("Say which provider was chosen for each op, and why"),
                        llvm::cl::init(false)};

@@ -203,17 +203,12 @@ FailureOr<OpFoldResult> ck::materializeExpr(OpBuilder &builder, Location loc, co
   }
 }
 
-LogicalResult ck::reifyFromSignature(Operation *op, OpBuilder &builder, ReifiedRankedShapedTypeDims &shapes) {
-  Signature signature;
-  auto signatureOp = cast<SignatureOpInterface>(op);
-  FailureOr<Bindings> bindings = bindSignature(signatureOp, signature);
-  if (failed(bindings))
-    return failure();
-  SmallVector<Value> operands = signatureOp.getSignatureOperands();
-  Params params = signatureParams(op->getAttrDictionary());
-  for (auto [result, spec] : llvm::zip(op->getResults(), signature.outputs)) {
+LogicalResult ck::reifyOutputs(OpBuilder &builder, Location loc, const Signature &signature, const Bindings &bindings,
+                               ValueRange operands, const Params &params, TypeRange types,
+                               ReifiedRankedShapedTypeDims &shapes) {
+  for (auto [resultType, spec] : llvm::zip(types, signature.outputs)) {
     SmallVector<OpFoldResult> shape;
-    auto type = cast<RankedTensorType>(result.getType());
+    auto type = cast<RankedTensorType>(resultType);
     int64_t leading = spec.leadingDims ? type.getRank() - (static_cast<int64_t>(spec.dims.size()) - 1) : 0;
     for (int64_t axis = 0; axis < type.getRank(); ++axis) {
       if (!type.isDynamicDim(axis)) {
@@ -222,15 +217,15 @@ LogicalResult ck::reifyFromSignature(Operation *op, OpBuilder &builder, ReifiedR
       }
       if (axis < leading) {
         // Leading dims are those of the operand that bound the symbol, one by one.
-        const DimDef *dim = bindings->find(spec.dims[0].name());
-        if (!dim || dim->operand < 0 || dim->operand >= static_cast<int>(operands.size()) ||
+        const DimDef *dim = bindings.find(spec.dims[0].name());
+        if (!dim || dim->operand < 0 || dim->operand >= static_cast<int>(operands.size()) || !operands[dim->operand] ||
             axis >= static_cast<int64_t>(dim->axes.size()))
           return failure();
-        shape.push_back(axisExtent(builder, op->getLoc(), operands[dim->operand], dim->axes[axis]));
+        shape.push_back(axisExtent(builder, loc, operands[dim->operand], dim->axes[axis]));
         continue;
       }
       FailureOr<OpFoldResult> extent = materializeExpr(
-          builder, op->getLoc(), *bindings, spec.dims[axis - leading + (spec.leadingDims ? 1 : 0)], operands, params);
+          builder, loc, bindings, spec.dims[axis - leading + (spec.leadingDims ? 1 : 0)], operands, params);
       if (failed(extent))
         return failure();
       shape.push_back(*extent);
@@ -238,6 +233,16 @@ LogicalResult ck::reifyFromSignature(Operation *op, OpBuilder &builder, ReifiedR
     shapes.push_back(std::move(shape));
   }
   return success();
+}
+
+LogicalResult ck::reifyFromSignature(Operation *op, OpBuilder &builder, ReifiedRankedShapedTypeDims &shapes) {
+  Signature signature;
+  auto signatureOp = cast<SignatureOpInterface>(op);
+  FailureOr<Bindings> bindings = bindSignature(signatureOp, signature);
+  if (failed(bindings))
+    return failure();
+  return reifyOutputs(builder, op->getLoc(), signature, *bindings, signatureOp.getSignatureOperands(),
+                      signatureParams(op->getAttrDictionary()), op->getResultTypes(), shapes);
 }
 
 //===----------------------------------------------------------------------===//

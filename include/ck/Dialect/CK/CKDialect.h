@@ -67,6 +67,11 @@ llvm::FailureOr<mlir::OpFoldResult> materializeExpr(mlir::OpBuilder &builder, ml
                                                     mlir::ValueRange operands, const Params &params);
 
 llvm::LogicalResult verifySignature(mlir::Operation *op);
+/// The shapes of results of `types`, which stand for the outputs of `signature` in order; extents that are not static
+/// are computed from `operands` (one for each input, null where absent). Fails if one cannot be.
+llvm::LogicalResult reifyOutputs(mlir::OpBuilder &builder, mlir::Location loc, const Signature &signature,
+                                 const Bindings &bindings, mlir::ValueRange operands, const Params &params,
+                                 mlir::TypeRange types, mlir::ReifiedRankedShapedTypeDims &shapes);
 llvm::LogicalResult reifyFromSignature(mlir::Operation *op, mlir::OpBuilder &builder,
                                        mlir::ReifiedRankedShapedTypeDims &shapes);
 llvm::LogicalResult inferFromSignature(mlir::MLIRContext *context, std::optional<mlir::Location> loc,
@@ -78,7 +83,8 @@ std::string transposeSignature(llvm::ArrayRef<int64_t> perm);
 std::string splitSignature(mlir::Value input, int64_t axis, llvm::ArrayRef<int64_t> sizes);
 std::string concatSignature(mlir::ValueRange inputs, int64_t axis);
 
-/// One value for each input of a signature: ODS operand i is input i, except that a lone variadic operand gives them all.
+/// One value for each input of a signature: ODS operand i is input i, except that a lone variadic operand gives them
+/// all.
 template <typename OpOrAdaptor>
 llvm::SmallVector<mlir::Value> groupOperands(OpOrAdaptor op, size_t inputs, unsigned groups) {
   llvm::SmallVector<mlir::Value> values;
@@ -93,8 +99,7 @@ llvm::SmallVector<mlir::Value> groupOperands(OpOrAdaptor op, size_t inputs, unsi
 }
 
 /// The op trait behind CK_GraphOp.
-template <typename ConcreteOp>
-class SignatureTrait : public mlir::OpTrait::TraitBase<ConcreteOp, SignatureTrait> {
+template <typename ConcreteOp> class SignatureTrait : public mlir::OpTrait::TraitBase<ConcreteOp, SignatureTrait> {
 public:
   static llvm::LogicalResult verifyTrait(mlir::Operation *op) { return verifySignature(op); }
 
@@ -118,12 +123,12 @@ public:
     std::string text = ConcreteOp::signatureOf(adaptor);
     return inferFromSignature(context, loc, text, operandsOf(adaptor, text), all.getDictionary(context), types);
   }
+
 private:
   static constexpr bool hasAttributes() {
     return !std::is_same_v<typename ConcreteOp::Properties, mlir::EmptyProperties>;
   }
-  template <typename Adaptor>
-  static llvm::SmallVector<mlir::Value> operandsOf(Adaptor adaptor, llvm::StringRef text) {
+  template <typename Adaptor> static llvm::SmallVector<mlir::Value> operandsOf(Adaptor adaptor, llvm::StringRef text) {
     auto signature = parseSignature(text.str());
     size_t inputs = signature ? signature->inputs.size() : 0;
     constexpr bool variadic = ConcreteOp::template hasTrait<mlir::OpTrait::VariadicOperands>();

@@ -5,7 +5,7 @@
 #include "Storage.h"
 
 #include "mlir/Dialect/Arith/Transforms/BufferizableOpInterfaceImpl.h"
-#include "mlir/Dialect/Bufferization/IR/DstBufferizableOpInterfaceImpl.h"
+#include "mlir/Dialect/Bufferization/IR/BufferizableOpInterface.h"
 #include "mlir/Dialect/Bufferization/Transforms/FuncBufferizableOpInterfaceImpl.h"
 #include "mlir/Dialect/Tensor/Transforms/BufferizableOpInterfaceImpl.h"
 #include "mlir/IR/DialectRegistry.h"
@@ -16,12 +16,20 @@ using namespace ck;
 
 namespace {
 
-struct CallModel : public DstBufferizableOpInterfaceExternalModel<CallModel, CallOp> {
+/// The position of `operand` among the destinations of its call, or -1. Analysis asks this all the time, so it does not
+/// go through the mutable ranges of the destination-style interface.
+static int64_t initIndex(OpOperand &operand) {
+  auto call = cast<CallOp>(operand.getOwner());
+  int64_t index = static_cast<int64_t>(operand.getOperandNumber()) - static_cast<int64_t>(call.getInputs().size());
+  return index < static_cast<int64_t>(call.getInits().size()) ? index : -1;
+}
+
+struct CallModel : public BufferizableOpInterface::ExternalModel<CallModel, CallOp> {
   bool bufferizesToMemoryRead(Operation *op, OpOperand &operand, const AnalysisState &state) const {
     auto call = cast<CallOp>(op);
-    if (!call.isDpsInit(&operand))
+    int64_t index = initIndex(operand);
+    if (index < 0)
       return true;
-    unsigned index = operand.getOperandNumber() - call.getInputs().size();
     StringRef name = cast<StringAttr>(call.getInitNames()[index]).getValue();
     if (const auto *oneShot = dyn_cast<OneShotAnalysisState>(&state))
       if (const auto *reads = oneShot->getExtension<CallReads>())
@@ -29,6 +37,22 @@ struct CallModel : public DstBufferizableOpInterfaceExternalModel<CallModel, Cal
           return readsOutput(*contract, name);
     ProviderOp provider = call.getProvider();
     return !provider || readsOutput(provider.getContract(), name);
+  }
+
+  bool bufferizesToMemoryWrite(Operation *op, OpOperand &operand, const AnalysisState &state) const {
+    return initIndex(operand) >= 0;
+  }
+
+  AliasingValueList getAliasingValues(Operation *op, OpOperand &operand, const AnalysisState &state) const {
+    int64_t index = initIndex(operand);
+    if (index < 0)
+      return {};
+    return {{op->getResult(index), BufferRelation::Equivalent}};
+  }
+
+  AliasingOpOperandList getAliasingOpOperands(Operation *op, Value value, const AnalysisState &state) const {
+    unsigned index = cast<CallOp>(op).getInputs().size() + cast<OpResult>(value).getResultNumber();
+    return {{&op->getOpOperand(index), BufferRelation::Equivalent}};
   }
 
   bool mustBufferizeInPlace(Operation *op, OpOperand &operand, const AnalysisState &state) const {
@@ -48,7 +72,7 @@ struct CallModel : public DstBufferizableOpInterfaceExternalModel<CallModel, Cal
       auto type = dyn_cast<MemRefType>(buffer->getType());
       if (!type || !type.getLayout().isIdentity())
         return op->emitOpError() << "works on compact buffers, but an operand became " << buffer->getType();
-      (call.isDpsInit(&operand) ? inits : inputs).push_back(*buffer);
+      (initIndex(operand) >= 0 ? inits : inputs).push_back(*buffer);
     }
     rewriter.setInsertionPoint(op);
     auto buffered =

@@ -404,7 +404,7 @@ LogicalResult Reader::read() {
       return failure();
   if (program.entries.empty())
     return module.emitError("has no entry: no function carries 'ck.entry'");
-  std::string table = printTable(program);
+  std::string table = printTable(program, /*withNames=*/false);
   std::array<uint8_t, 32> hash = llvm::SHA256::hash(llvm::arrayRefFromStringRef(table));
   program.digest = llvm::toHex(hash, /*LowerCase=*/true);
   return success();

@@ -85,7 +85,7 @@ static Json valuesJson(llvm::ArrayRef<ProgramValue> values, const ProgramEntry &
   return list;
 }
 
-static Json entryJson(const ProgramEntry &entry) {
+static Json entryJson(const ProgramEntry &entry, bool withNames) {
   Json dims = Json::array(), steps = Json::array();
   for (const auto &[name, bound] : entry.dims)
     dims.push_back({{"name", name}, {"bound", bound}});
@@ -97,7 +97,7 @@ static Json entryJson(const ProgramEntry &entry) {
     } else {
       json["kernel"] = step.kernel;
     }
-    if (!step.name.empty())
+    if (withNames && !step.name.empty())
       json["name"] = step.name;
     if (step.kernel >= 0) {
       Json slots = Json::array();
@@ -116,7 +116,7 @@ static Json entryJson(const ProgramEntry &entry) {
           {"steps", steps}};
 }
 
-std::string ck::printTable(const Program &program) {
+std::string ck::printTable(const Program &program, bool withNames) {
   Json buffers = Json::array(), kernels = Json::array(), entries = Json::array();
   for (const ProgramBuffer &buffer : program.buffers) {
     Json json = {{"name", buffer.name},
@@ -140,7 +140,7 @@ std::string ck::printTable(const Program &program) {
   for (size_t i = 0; i < program.kernels.size(); ++i)
     kernels.push_back({{"id", program.kernels[i].first}, {"digest", program.kernels[i].second}, {"slots", slots[i]}});
   for (const ProgramEntry &entry : program.entries)
-    entries.push_back(entryJson(entry));
+    entries.push_back(entryJson(entry, withNames));
   Json table = {{"format", kPlanFormat},
                 {"version", kPlanVersion},
                 {"abi", CK_ABI_VERSION},

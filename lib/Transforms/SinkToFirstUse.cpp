@@ -16,12 +16,15 @@ using namespace ck;
 namespace {
 class Sinker {
 public:
-  Sinker(func::FuncOp entry, const BoundedShapes &shapes) : block(entry.getBody().front()), shapes(shapes) {}
+  Sinker(func::FuncOp entry, const BoundedShapes &shapes) : block(entry.getBody().front()), shapes(shapes) {
+    block.walk([&](Operation *op) { noteUpdates(op); });
+  }
   unsigned run();
 
 private:
-  /// True if `op` changes the operand `value` in place.
-  static bool updates(Operation *op, Value value);
+  /// Fills `updaters` and `updateOf` for `op`. Done once: a value such as the rope table has as many users as the model
+  /// has layers.
+  void noteUpdates(Operation *op);
   /// The op before which `op` would run: its first user, or the first op after it that updates one of its operands.
   Operation *target(Operation *op) const;
   /// Bytes of the arena that `value` takes: none for arguments, which live always, weights and updated states.
@@ -30,20 +33,28 @@ private:
 
   Block &block;
   const BoundedShapes &shapes;
+  /// The ops that change a value in place.
+  llvm::DenseMap<Value, SmallVector<Operation *, 1>> updaters;
+  /// What a result is the new state of; the two have one storage.
+  llvm::DenseMap<Value, Value> updateOf;
 };
 } // namespace
 
-bool Sinker::updates(Operation *op, Value value) {
+void Sinker::noteUpdates(Operation *op) {
   auto signatureOp = dyn_cast<SignatureOpInterface>(op);
   if (!signatureOp)
-    return false;
+    return;
   Result<Signature> signature = parseSignature(signatureOp.getSignatureText());
   if (!signature)
-    return false;
-  for (auto [input, operand] : llvm::zip(signature->inputs, signatureOp.getSignatureOperands()))
-    if (operand == value && signature->isUpdated(input.name))
-      return true;
-  return false;
+    return;
+  for (auto [input, operand] : llvm::zip(signature->inputs, signatureOp.getSignatureOperands())) {
+    if (!operand || !signature->isUpdated(input.name))
+      continue;
+    updaters[operand].push_back(op);
+    for (auto [output, result] : llvm::zip(signature->outputs, op->getResults()))
+      if (output.name == input.name)
+        updateOf[result] = operand;
+  }
 }
 
 Operation *Sinker::target(Operation *op) const {
@@ -56,26 +67,14 @@ Operation *Sinker::target(Operation *op) const {
   for (Operation *user : op->getUsers())
     consider(user);
   for (Value operand : op->getOperands())
-    for (Operation *user : operand.getUsers())
-      if (updates(user, operand))
-        consider(user);
+    for (Operation *updater : updaters.lookup(operand))
+      consider(updater);
   return first;
 }
 
 int64_t Sinker::arenaBytes(Value value) const {
-  while (auto op = value.getDefiningOp<SignatureOpInterface>()) {
-    Result<Signature> signature = parseSignature(op.getSignatureText());
-    if (!signature)
-      break;
-    unsigned index = cast<OpResult>(value).getResultNumber();
-    const std::string &name = signature->outputs[index].name;
-    if (!signature->isUpdated(name))
-      return shapes.bytes(value);
-    // An update has the storage of what it updates.
-    for (auto [input, operand] : llvm::zip(signature->inputs, op.getSignatureOperands()))
-      if (input.name == name)
-        value = operand;
-  }
+  while (Value updated = updateOf.lookup(value))
+    value = updated;
   return isa<BlockArgument>(value) || value.getDefiningOp<ParamOp>() ? 0 : shapes.bytes(value);
 }
 

@@ -4,7 +4,7 @@ import shutil
 import subprocess
 import tempfile
 
-from support import TINY, Case, generate, good, logits, main
+from support import TINY, Case, generate, good, load_json, logits, main
 
 HF = os.path.join(TINY, "hf")
 GGUF = os.path.join(TINY, "tiny-llama-f32.gguf")
@@ -73,11 +73,13 @@ class Artefacts(Case):
     def test_tables_and_objects_from_graphs_and_plans(self):
         good("ck-translate", "--import-hf", os.path.join(self.model, "config.json"), "-o", self.path("g.mlir"))
         good("ck-opt", self.path("g.mlir"), "--ck-inference-pipeline", "-o", self.path("p.mlir"))
-        for flag, name in (("--ck-to-table", "t"), ("--ck-to-object", "o")):
-            good("ck-translate", flag, self.path("g.mlir"), "-o", self.path(name + "1"))
-            good("ck-translate", flag, self.path("p.mlir"), "-o", self.path(name + "2"))
-            with open(self.path(name + "1"), "rb") as one, open(self.path(name + "2"), "rb") as two:
-                self.assertEqual(one.read(), two.read(), flag)
+        for name in ("g", "p"):
+            good("ck-translate", "--ck-to-table", self.path(name + ".mlir"), "-o", self.path(name + ".ckplan"))
+            good("ck-translate", "--ck-to-object", self.path(name + ".mlir"), "-o", self.path(name + ".o"))
+        # A table names its steps after the locations of the module that it came from; the digest does not see them.
+        self.assertEqual(load_json(self.path("g.ckplan"))["digest"], load_json(self.path("p.ckplan"))["digest"])
+        with open(self.path("g.o"), "rb") as graph, open(self.path("p.o"), "rb") as plan:
+            self.assertEqual(graph.read(), plan.read())
 
     def test_a_table_runs_without_llvm(self):
         runner = os.path.join(os.environ["CK_BUILD"], "test", "Integration", "table-runner")

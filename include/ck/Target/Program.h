@@ -30,9 +30,9 @@ struct ProgramValue {
 struct ProgramSlot {
   enum class Kind { Null, Weight, Const, State, Arena, Input, Output, Size, Real };
   Kind kind = Kind::Null;
-  int64_t index = 0;             ///< Weight, Input, Output: position; Const, State, Arena: byte offset
-  int64_t bytes = 0;             ///< arenas: extent at the bound
-  Expr size = Expr::integer(0);  ///< Size: over the entry's dims
+  int64_t index = 0;            ///< Weight, Input, Output: position; Const, State, Arena: byte offset
+  int64_t bytes = 0;            ///< arenas: extent at the bound
+  Expr size = Expr::integer(0); ///< Size: over the entry's dims
   double real = 0;
 };
 
@@ -58,14 +58,14 @@ struct Program {
   std::vector<ProgramBuffer> buffers;
   llvm::SmallVector<std::pair<std::string, std::string>> kernels; ///< id and digest of the map
   std::vector<ProgramEntry> entries;
-  std::string digest; ///< SHA-256 over everything above
+  std::string digest; ///< SHA-256 over everything above but the names of steps
 };
 
 /// Reads a module in PLAN form. Emits one located error and fails if something is not in that form.
 llvm::FailureOr<Program> readProgram(mlir::ModuleOp module);
 
-/// The program in the .ckplan format, see docs/ckplan.md.
-std::string printTable(const Program &program);
+/// The program in the .ckplan format, see docs/ckplan.md. Names of steps are for people; the digest leaves them out.
+std::string printTable(const Program &program, bool withNames = true);
 
 /// `name` with every character that a linker symbol may not hold spelt as `_` and its hexadecimal code.
 std::string mangle(llvm::StringRef name);

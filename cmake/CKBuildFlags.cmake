@@ -35,5 +35,6 @@ function(ck_unit_test name)
   add_executable(${name} ${A_SRCS})
   target_link_libraries(${name} PRIVATE ck_core_flags ${A_LINK} GTest::gtest_main)
   target_compile_definitions(${name} PRIVATE CK_TEST_DATA="${CK_TEST_DATA}" CK_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
-  gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60)
+  # Tests of what needs no MLIR run under the sanitizers too.
+  gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES LABELS core)
 endfunction()

@@ -166,8 +166,12 @@ bool prepareArgmax(Call &call, Random &random) {
 
 Status lastRow(Call &call) {
   const Tensor &input = call.in("input");
-  int64_t T = input.extent(0), E = input.extent(1);
-  if (Status status = call.expectShapes({{"input", {T, E}}, {"output", {1, E}}}); !status)
+  // The elements of a vector are rows too.
+  bool vector = input.shape.size() == 1;
+  int64_t T = input.extent(0), E = vector ? 1 : input.extent(1);
+  Status status = vector ? call.expectShapes({{"input", {T}}, {"output", {1}}})
+                         : call.expectShapes({{"input", {T, E}}, {"output", {1, E}}});
+  if (!status)
     return status;
   if (T < 1)
     return invalid("input has no rows");

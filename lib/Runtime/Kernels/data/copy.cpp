@@ -30,7 +30,8 @@ int32_t lastRow(ck_context *ctx, const void *input, void *output, int64_t T, int
   CK_PORTABLE_KERNEL(copy_b##bits) { return copyBytes(ctx, args->input, args->output, args->N * (bits / 8)); }         \
   CK_PORTABLE_KERNEL(last_row_b##bits) {                                                                               \
     return lastRow(ctx, args->input, args->output, args->T, args->E * (bits / 8));                                     \
-  }
+  }                                                                                                                    \
+  CK_PORTABLE_KERNEL(last_element_b##bits) { return lastRow(ctx, args->input, args->output, args->T, bits / 8); }
 
 CK_COPY(8)
 CK_COPY(16)

@@ -7,6 +7,7 @@
 #include "ck/Transforms/BufferizableOpInterfaceImpl.h"
 #include "ck/Transforms/Pipelines.h"
 
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
 #include "mlir/InitAllTranslations.h"

@@ -49,7 +49,8 @@ int64_t PackedType::getBlockBytes() const {
 }
 
 LogicalResult PackedType::verify(function_ref<InFlightDiagnostic()> emitError, Type storage, int64_t rows) {
-  if (isa<PackedType>(storage) || dtypeName(storage).empty())
+  bool storable = isa<FloatType, StorageTypeInterface>(storage) && !dtypeName(storage).empty();
+  if (!storable || isa<PackedType>(storage))
     return emitError() << "packed storage must be a float or block type, got " << storage;
   if (rows < 1 || rows > 1024)
     return emitError() << "packed row group must be between 1 and 1024, got " << rows;

@@ -110,11 +110,7 @@ static LogicalResult verifyAxis(Operation *op, int64_t axis, Value input) {
   return op->emitOpError() << "axis = " << axis << " is outside a tensor of rank " << rank;
 }
 
-LogicalResult SplitOp::verify() {
-  if (getSizes().empty())
-    return emitOpError("needs at least one size");
-  return verifyAxis(*this, getAxis(), getInput());
-}
+LogicalResult SplitOp::verify() { return verifyAxis(*this, getAxis(), getInput()); }
 
 LogicalResult ConcatOp::verify() {
   if (getInputs().empty())

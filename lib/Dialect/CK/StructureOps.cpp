@@ -124,6 +124,9 @@ LogicalResult BufferOp::verify() {
     BufferOp root = getRoot();
     if (!root)
       return emitOpError() << "is an alias of '" << *getAlias() << "', which leads to no buffer";
+    if (root.getRole() != getRole())
+      return emitOpError() << "has role " << getRole() << ", but its root '" << root.getSymName() << "' has role "
+                           << root.getRole();
     if (root.getTensorType() != type)
       return emitOpError() << "has type " << type << ", but its root '" << root.getSymName() << "' has "
                            << root.getTensorType();
@@ -368,6 +371,9 @@ LogicalResult CallOp::verify() {
       failed(verifyNames(*this, getInitNames(), getInits().size(), "outs")) ||
       failed(verifyNames(*this, getSizeNames(), getStaticSizes().size(), "sizes")))
     return failure();
+  for (auto [name, extent] : llvm::zip(getSizeNames().getAsRange<StringAttr>(), getStaticSizes()))
+    if (extent < 0 && !ShapedType::isDynamic(extent))
+      return emitOpError() << "gives a negative size, " << name.getValue() << " = " << extent;
   int64_t dynamic = llvm::count(getStaticSizes(), ShapedType::kDynamic);
   if (dynamic != static_cast<int64_t>(getSizes().size()))
     return emitOpError() << "has " << dynamic << " dynamic sizes for " << getSizes().size() << " values";

@@ -412,6 +412,9 @@ def CK_TransposeOp : CK_GraphOp<"transpose"> {
   let hasVerifier = 1;
 }
 
+def CK_NotEmpty : AttrConstraint<CPred<"!::llvm::cast<::mlir::DenseI64ArrayAttr>($_self).empty()">,
+                                 "whose value is not empty">;
+
 def CK_SplitOp : CK_GraphOp<"split"> {
   let summary = "cuts a tensor into pieces along one dim";
   let description = [{
@@ -425,7 +428,7 @@ def CK_SplitOp : CK_GraphOp<"split"> {
     ```
   }];
   let arguments = (ins AnyRankedTensor:$input, ConfinedAttr<I64Attr, [IntNonNegative]>:$axis,
-                   ConfinedAttr<DenseI64ArrayAttr, [DenseArrayNonNegative<DenseI64ArrayAttr>]>:$sizes);
+                   ConfinedAttr<DenseI64ArrayAttr, [DenseArrayNonNegative<DenseI64ArrayAttr>, CK_NotEmpty]>:$sizes);
   let results = (outs Variadic<AnyRankedTensor>:$outputs);
   let shapeAttributes = ["sizes"];
   let rowwise = "getAxis() != 0";

@@ -125,8 +125,8 @@ def CK_CallOp : CK_Op<"call", [
   }];
   let arguments = (ins
     FlatSymbolRefAttr:$callee,
-    Variadic<AnyShaped>:$inputs,
-    Variadic<AnyShaped>:$inits,
+    Variadic<AnyTypeOf<[AnyRankedTensor, AnyMemRef]>>:$inputs,
+    Variadic<AnyTypeOf<[AnyRankedTensor, AnyMemRef]>>:$inits,
     Variadic<AnyMemRef>:$scratch,
     Variadic<Index>:$sizes,
     StrArrayAttr:$input_names,

@@ -183,6 +183,30 @@ module {
 
 // -----
 
+// A size that is computed is planned at its `ck.bound`: 3 rows of 64 bytes, not 16.
+
+// CHECK-LABEL: func.func @bounded
+// CHECK-SAME:    ck.arena_bytes = 192 : i64
+// CHECK:         %[[U:.*]] = ck.bound %{{.*}} <= 3
+// CHECK:         ck.view activation[0] sizes(%[[U]]) : memref<?x16xf32>
+module {
+  ck.provider @pool {digest = "", numerics = "f32", inventory_op = "pool", signature = "x[T,E]:f32 -> y[U,E]:f32"}
+  func.func @bounded(%x: memref<?x16xf32> {ck.input = "x", ck.dims = ["T"]}, %y: memref<?x16xf32> {ck.output = "y", ck.dims = ["T"]})
+      attributes {ck.entry, ck.bounds = {T = 16 : i64}} {
+    %c0 = arith.constant 0 : index
+    %c4 = arith.constant 4 : index
+    %t = memref.dim %x, %c0 : memref<?x16xf32>
+    %q = arith.divui %t, %c4 : index
+    %u = ck.bound %q <= 3
+    %a = memref.alloc(%u) : memref<?x16xf32>
+    ck.call @pool ins(x = %x : memref<?x16xf32>) outs(y = %a : memref<?x16xf32>) sizes(T = %t, E = 16, U = %u)
+    ck.call @pool ins(x = %a : memref<?x16xf32>) outs(y = %y : memref<?x16xf32>) sizes(T = %u, E = 16, U = %t)
+    return
+  }
+}
+
+// -----
+
 // Empty buffers take no place, and states and constants of no bytes still have addresses of their own.
 
 // CHECK-LABEL: ck.plan = {arena_bytes = 0 : i64, const_bytes = 0 : i64, state_bytes = 128 : i64}

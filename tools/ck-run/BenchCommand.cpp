@@ -32,13 +32,15 @@ static double median(std::vector<double> values) {
   return values.size() % 2 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
 }
 
-/// Floating-point operations of one token in all matrices: a multiply and an add for each weight.
-static double matrixFlops(const ModelConfig &config) {
-  double weights = 0;
+/// Floating-point operations of a prompt: a multiply and an add for each weight of the layers and each row, the same for
+/// each visible key in queries and values, and the head once, for the last row.
+static double promptFlops(const ModelConfig &config, double rows) {
+  double layers = 0;
   for (const WeightSpec &spec : weightTable(config))
-    if (spec.shape.size() == 2 && (spec.logical != "tok_emb" || config.tied))
-      weights += double(spec.shape[0]) * double(spec.shape[1]);
-  return 2 * weights;
+    if (spec.shape.size() == 2 && spec.logical != "tok_emb" && spec.logical != "lm_head")
+      layers += double(spec.shape[0]) * double(spec.shape[1]);
+  double keys = rows * (rows + 1) / 2, width = double(config.heads) * double(config.headDim);
+  return 2 * (rows * layers + 2 * double(config.layers) * keys * width + double(config.vocab) * double(config.hidden));
 }
 
 int ck::run::runBench() {
@@ -103,7 +105,8 @@ int ck::run::runBench() {
     const ModelConfig &config = *(*engine)->config();
     if (config.tied)
       weightBytes += config.vocab * config.hidden * 4;
-    json["prompt_share_of_peak"] = promptRate * matrixFlops(config) / (peak * 1e9);
+    json["prompt_share_of_peak"] =
+        promptRate / promptTokens * promptFlops(config, promptTokens) / (peak * 1e9);
     json["generation_share_of_read"] = decodeRate * double(weightBytes) / (read * 1e9);
   }
   if (wantsJson()) {

@@ -35,7 +35,9 @@ public:
             return mlir::success();
           llvm::raw_string_ostream stream(text);
           mlir::Location loc = diagnostic.getLocation();
-          if (!llvm::isa<mlir::UnknownLoc>(loc))
+          if (auto file = llvm::dyn_cast<mlir::FileLineColLoc>(loc))
+            stream << file.getFilename().getValue() << ":" << file.getLine() << ":" << file.getColumn() << ": ";
+          else if (!llvm::isa<mlir::UnknownLoc>(loc))
             stream << loc << ": ";
           stream << diagnostic;
           for (mlir::Diagnostic &note : diagnostic.getNotes())
@@ -57,7 +59,10 @@ std::unique_ptr<mlir::MLIRContext> ck::run::makeContext() {
   registry.insert<CKDialect>();
   registerBufferizableOpInterfaceExternalModels(registry);
   // The passes are a chain over one module: threads would only wait for each other.
-  return std::make_unique<mlir::MLIRContext>(registry, mlir::MLIRContext::Threading::DISABLED);
+  auto context = std::make_unique<mlir::MLIRContext>(registry, mlir::MLIRContext::Threading::DISABLED);
+  // The place is in the message; the op in its generic form would only push the reasons away.
+  context->printOpOnDiagnostic(false);
+  return context;
 }
 
 static bool isModule(const std::string &path) {

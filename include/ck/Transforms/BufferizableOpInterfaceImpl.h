@@ -12,8 +12,8 @@ class DialectRegistry;
 
 namespace ck {
 
-/// Attaches BufferizableOpInterface to `ck.call` and `ck.param`, and upstream's models to the arith, func and tensor ops
-/// that stand beside them in CALL.
+/// Attaches BufferizableOpInterface to `ck.call` and `ck.param`, and upstream's models to the arith, func and tensor
+/// ops that stand beside them in CALL.
 ///
 /// - `ck.call`: inputs are read. A destination is written, and read only if the contract accumulates into it (`+=`),
 ///   writes a part of it (`|=`) or updates it. Operands rooted in a state (a function argument with `ck.state`) must

@@ -210,6 +210,24 @@ class Providers(FolderCase):
                             says=["strict.mlir:", "embedding_rows_f32: its numerics class f32 is not within f64"])
 
 
+class EditedPlans(FolderCase):
+    def test_a_plan_is_judged_before_it_runs_or_is_written(self):
+        self.plan(os.path.join(HF, "config.json"))
+        text = self.read("plan.mlir")
+        out = self.path("out")
+        for pattern, edited, message in (
+                (r"ck\.view activation\[\d+\]", "ck.view activation[99999999936]", "outside the activation arena"),
+                (r"arena_bytes = \d+ : i64", "arena_bytes = 64 : i64", "arena of"),
+                (r"state_bytes = \d+", "state_bytes = 64", "outside the state arena")):
+            module = self.write("edited.mlir", re.sub(pattern, edited, text, count=1))
+            for engine in ("jit", "aot", "interpret"):
+                self.assert_refused("ck-run", "logits", module, "--tokens", "1,2", "--out", out, "--engine", engine,
+                                    says=["edited.mlir:", message])
+            for flag in ("--ck-to-table", "--ck-to-object"):
+                self.assert_refused("ck-translate", flag, module, "-o", out, says=["edited.mlir:", message])
+            self.assertFalse(os.path.exists(out))
+
+
 class Names(FolderCase):
     def test_buffers_with_names_of_the_c_library(self):
         good("ck-translate", "--import-hf", os.path.join(HF, "config.json"), "-o", self.path("plain.mlir"))

@@ -6,6 +6,7 @@
 #include "ck/Target/Passes.h"
 #include "ck/Target/Program.h"
 #include "ck/Transforms/BufferizableOpInterfaceImpl.h"
+#include "ck/Transforms/Passes.h"
 #include "ck/Transforms/Pipelines.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -92,13 +93,16 @@ ck::run::compileToPlan(mlir::MLIRContext &context, const EngineOptions &options,
       return imported.error();
     module = std::move(*imported);
   }
-  if ((*module)->hasAttr("ck.plan"))
-    return module;
   mlir::PassManager passes(&context);
-  InferenceOptions inference;
-  if (!options.kernelMaps.empty())
-    inference.maps = options.kernelMaps;
-  buildInferencePipeline(passes, inference);
+  if ((*module)->hasAttr("ck.plan")) {
+    // A plan may have been edited: what it says becomes addresses, unchecked from here on.
+    passes.addPass(createCKVerifyPlan());
+  } else {
+    InferenceOptions inference;
+    if (!options.kernelMaps.empty())
+      inference.maps = options.kernelMaps;
+    buildInferencePipeline(passes, inference);
+  }
   if (mlir::failed(passes.run(*module)))
     return diagnostics.error(options.model + ": the inference pipeline failed");
   return module;

@@ -5,6 +5,7 @@
 #include "ck/Target/Passes.h"
 #include "ck/Target/Program.h"
 #include "ck/Transforms/BufferizableOpInterfaceImpl.h"
+#include "ck/Transforms/Passes.h"
 #include "ck/Transforms/Pipelines.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -72,6 +73,8 @@ static LogicalResult lower(ModuleOp module, bool code) {
   PassManager passes(module.getContext());
   if (!lowered && !module->hasAttr("ck.plan"))
     buildInferencePipeline(passes, InferenceOptions());
+  else if (!lowered) // A plan may have been edited: what it says becomes addresses, unchecked from here on.
+    passes.addPass(createCKVerifyPlan());
   if (!lowered && code)
     passes.addPass(createCKLowerToLLVM());
   return passes.run(module);

@@ -10,9 +10,14 @@ using namespace ck;
 SmallVector<func::FuncOp> ck::entriesOf(ModuleOp module) {
   SmallVector<func::FuncOp> entries;
   for (auto function : module.getOps<func::FuncOp>())
-    if (function->hasAttr("ck.entry") && !function.isExternal() && function.getBody().hasOneBlock())
+    if (function->hasAttr("ck.entry") && isStraightLine(function))
       entries.push_back(function);
   return entries;
+}
+
+bool ck::isStraightLine(func::FuncOp function) {
+  return !function.isExternal() && function.getBody().hasOneBlock() &&
+         isa<func::ReturnOp>(function.getBody().front().getTerminator());
 }
 
 NumericsClass ck::numericsLimit(ModuleOp module) {

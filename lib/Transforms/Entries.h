@@ -11,7 +11,10 @@
 
 namespace ck {
 
-/// The functions of `module` that are marked `ck.entry` and have a body of one block, in order.
+/// True if `function` has a body of one block that ends in `return`.
+bool isStraightLine(mlir::func::FuncOp function);
+
+/// The functions of `module` that are marked `ck.entry` and are a straight line, in order.
 llvm::SmallVector<mlir::func::FuncOp> entriesOf(mlir::ModuleOp module);
 
 /// The entry that runs once at load is named so.

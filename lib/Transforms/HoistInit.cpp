@@ -28,6 +28,10 @@ public:
 
   /// Finds @init and what it computes; emits an error and fails if the name is taken by something else.
   LogicalResult find();
+  bool isWeight(FlatSymbolRefAttr buffer) {
+    auto op = symbols.lookup<BufferOp>(buffer.getAttr());
+    return op && op.getRole() == "weight";
+  }
   /// The value in @init that equals `constant`, null if @init does not compute it.
   Value valueOf(FlatSymbolRefAttr constant) { return constants.lookup(constant); }
   /// The op of @init that computes what `op` does from the values that `mapping` gives its operands, made if needed.
@@ -57,7 +61,7 @@ LogicalResult InitEntry::find() {
   if (!op)
     return success();
   entry = dyn_cast<func::FuncOp>(op);
-  if (!entry || !entry->hasAttr("ck.entry") || entry.isExternal() || !entry.getBody().hasOneBlock())
+  if (!entry || !entry->hasAttr("ck.entry") || !isStraightLine(entry))
     return op->emitOpError() << "takes the symbol '" << kInitEntry
                              << "', which is the name of the entry that runs at load";
   for (Operation &inner : entry.getBody().front().without_terminator())
@@ -163,8 +167,7 @@ struct HoistInit : ck::impl::CKHoistInitBase<HoistInit> {
     SmallVector<Operation *> hoisted;
     for (Operation &op : entry.getBody().front()) {
       if (auto param = dyn_cast<ParamOp>(op)) {
-        auto buffer = SymbolTable::lookupNearestSymbolFrom<BufferOp>(entry, param.getBufferAttr());
-        if (buffer && buffer.getRole() == "weight")
+        if (init.isWeight(param.getBufferAttr()))
           sources.insert(param.getResult());
         else if (Value value = init.valueOf(param.getBufferAttr()))
           mapping.map(param.getResult(), value);

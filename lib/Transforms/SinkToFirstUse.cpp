@@ -16,15 +16,10 @@ using namespace ck;
 namespace {
 class Sinker {
 public:
-  Sinker(func::FuncOp entry, const BoundedShapes &shapes) : block(entry.getBody().front()), shapes(shapes) {
-    block.walk([&](Operation *op) { noteUpdates(op); });
-  }
+  Sinker(func::FuncOp entry, const BoundedShapes &shapes);
   unsigned run();
 
 private:
-  /// Fills `updaters` and `updateOf` for `op`. Done once: a value such as the rope table has as many users as the model
-  /// has layers.
-  void noteUpdates(Operation *op);
   /// The op before which `op` would run: its first user, or the first op after it that updates one of its operands.
   Operation *target(Operation *op) const;
   /// Bytes of the arena that `value` takes: none for arguments, which live always, weights and updated states.
@@ -33,27 +28,22 @@ private:
 
   Block &block;
   const BoundedShapes &shapes;
-  /// The ops that change a value in place.
-  llvm::DenseMap<Value, SmallVector<Operation *, 1>> updaters;
-  /// What a result is the new state of; the two have one storage.
-  llvm::DenseMap<Value, Value> updateOf;
+  llvm::DenseMap<Value, SmallVector<Operation *, 1>> updates; ///< the ops that change a value in place
+  llvm::DenseMap<Value, Value> updated;                       ///< what a result is the new value of
 };
 } // namespace
 
-void Sinker::noteUpdates(Operation *op) {
-  auto signatureOp = dyn_cast<SignatureOpInterface>(op);
-  if (!signatureOp)
-    return;
-  Result<Signature> signature = parseSignature(signatureOp.getSignatureText());
-  if (!signature)
-    return;
-  for (auto [input, operand] : llvm::zip(signature->inputs, signatureOp.getSignatureOperands())) {
-    if (!operand || !signature->isUpdated(input.name))
+Sinker::Sinker(func::FuncOp entry, const BoundedShapes &shapes) : block(entry.getBody().front()), shapes(shapes) {
+  for (auto op : block.getOps<SignatureOpInterface>()) {
+    Result<Signature> signature = parseSignature(op.getSignatureText());
+    if (!signature)
       continue;
-    updaters[operand].push_back(op);
-    for (auto [output, result] : llvm::zip(signature->outputs, op->getResults()))
-      if (output.name == input.name)
-        updateOf[result] = operand;
+    for (auto [input, operand] : llvm::zip(signature->inputs, op.getSignatureOperands()))
+      for (auto [output, result] : llvm::zip(signature->outputs, op->getResults()))
+        if (operand && input.name == output.name) {
+          updates[operand].push_back(op);
+          updated[result] = operand;
+        }
   }
 }
 
@@ -67,14 +57,15 @@ Operation *Sinker::target(Operation *op) const {
   for (Operation *user : op->getUsers())
     consider(user);
   for (Value operand : op->getOperands())
-    for (Operation *updater : updaters.lookup(operand))
-      consider(updater);
+    for (Operation *user : updates.lookup(operand))
+      consider(user);
   return first;
 }
 
 int64_t Sinker::arenaBytes(Value value) const {
-  while (Value updated = updateOf.lookup(value))
-    value = updated;
+  // An update has the storage of what it updates.
+  while (Value before = updated.lookup(value))
+    value = before;
   return isa<BlockArgument>(value) || value.getDefiningOp<ParamOp>() ? 0 : shapes.bytes(value);
 }
 

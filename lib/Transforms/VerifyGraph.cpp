@@ -191,8 +191,8 @@ struct VerifyGraph : ck::impl::CKVerifyGraphBase<VerifyGraph> {
     for (Operation &op : *module.getBody()) {
       auto function = dyn_cast<func::FuncOp>(op);
       if (function && function->hasAttr("ck.entry")) {
-        if (function.isExternal() || !function.getBody().hasOneBlock())
-          return function.emitOpError("is an entry and must have a body of one block");
+        if (!isStraightLine(function))
+          return function.emitOpError("is an entry and must have a body of one block that returns");
         // @init comes first: the others may read what it computes.
         entries.insert(function.getSymName() == kInitEntry ? entries.begin() : entries.end(), function);
         continue;

@@ -7,8 +7,24 @@ module {
 
 // -----
 
-// expected-error @+1 {{is an entry and must have a body of one block}}
+// expected-error @+1 {{is an entry and must have a body of one block that returns}}
 func.func private @step() attributes {ck.entry}
+
+// -----
+
+// expected-error @+1 {{is an entry and must have a body of one block that returns}}
+func.func @step() attributes {ck.entry} {
+  cf.br ^end
+^end:
+  return
+}
+
+// -----
+
+// expected-error @+1 {{is an entry and must have a body of one block that returns}}
+func.func @step() attributes {ck.entry} {
+  ub.unreachable
+}
 
 // -----
 

@@ -98,6 +98,13 @@ Result<std::unique_ptr<JitModel>> ck::compileJit(mlir::ModuleOp module) {
   auto jit = llvm::orc::LLJITBuilder().setJITTargetMachineBuilder(std::move(builder)).create();
   if (!jit)
     return failed(jit.takeError());
+  // What goes wrong while it links is reported there and not in the error of the lookup, which only says what failed.
+  auto reason = std::make_shared<std::string>();
+  (*jit)->getExecutionSession().setErrorReporter([reason](llvm::Error error) {
+    std::string text = llvm::toString(std::move(error));
+    if (reason->empty())
+      *reason = std::move(text);
+  });
   auto process =
       llvm::orc::DynamicLibrarySearchGenerator::GetForCurrentProcess((*jit)->getDataLayout().getGlobalPrefix());
   if (!process)
@@ -106,8 +113,10 @@ Result<std::unique_ptr<JitModel>> ck::compileJit(mlir::ModuleOp module) {
   if (llvm::Error error = (*jit)->addIRModule(llvm::orc::ThreadSafeModule(std::move(*code), std::move(context))))
     return failed(std::move(error));
   auto address = (*jit)->lookup(getter);
-  if (!address)
-    return failed(address.takeError());
+  if (!address) {
+    std::string lookup = llvm::toString(address.takeError());
+    return Error{"cannot compile in memory: " + (reason->empty() ? lookup : *reason)};
+  }
   const ck_model *table = address->toPtr<const ck_model *(*)()>()();
   return std::unique_ptr<JitModel>(new OrcModel(std::move(*jit), table));
 }

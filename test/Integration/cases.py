@@ -228,6 +228,14 @@ class EditedPlans(FolderCase):
             self.assertFalse(os.path.exists(out))
 
 
+    def test_a_plan_for_a_kernel_that_is_not_there(self):
+        self.plan(os.path.join(HF, "config.json"))
+        module = self.write("edited.mlir", self.read("plan.mlir").replace("@rmsnorm_forward", "@rmsnorm_unknown"))
+        for engine in ("jit", "aot", "interpret"):
+            self.assert_refused("ck-run", "logits", module, "--tokens", "1", "--out", self.path("out"), "--engine", engine,
+                                says=["rmsnorm_unknown"])
+
+
 class Names(FolderCase):
     def test_buffers_with_names_of_the_c_library(self):
         good("ck-translate", "--import-hf", os.path.join(HF, "config.json"), "-o", self.path("plain.mlir"))

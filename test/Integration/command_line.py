@@ -60,6 +60,11 @@ class CommandLine(Case):
         self.assert_refused("ck-run", "logits", HF, "--tokens", "1", "--out", "/no/such/folder/x.npy",
                             says=["/no/such/folder"])
 
+    def test_an_unknown_instruction_set_or_kind_of_output(self):
+        self.assert_refused(*self.logits("1"), says=["CK_ISA", "mmx", "avx2"], env={"CK_ISA": "mmx"})
+        for name in ("", "x", "x.txt"):
+            self.assert_refused("ck-run", "compile", HF, "-o", name, says=[".ckplan"])
+
     def test_errors_are_json_too(self):
         code, out, _ = run("ck-run", "inspect", "/no/such/model", "--json")
         self.assertEqual(code, 1)

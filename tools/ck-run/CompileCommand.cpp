@@ -38,7 +38,8 @@ int ck::run::runCompile() {
   Result<EngineOptions> options = engineOptions();
   if (!options)
     return fail(options.error());
-  std::string path = output.empty() ? StringRef(options->model).rtrim('/').str() + ".so" : output.getValue();
+  std::string path =
+      output.getNumOccurrences() ? output.getValue() : StringRef(options->model).rtrim('/').str() + ".so";
   auto context = makeContext();
   auto module = compileToPlan(*context, *options);
   if (!module)

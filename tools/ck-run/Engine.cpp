@@ -38,6 +38,8 @@ public:
           mlir::Location loc = diagnostic.getLocation();
           if (auto file = llvm::dyn_cast<mlir::FileLineColLoc>(loc))
             stream << file.getFilename().getValue() << ":" << file.getLine() << ":" << file.getColumn() << ": ";
+          else if (auto named = llvm::dyn_cast<mlir::NameLoc>(loc))
+            stream << named.getName().getValue() << ": ";
           else if (!llvm::isa<mlir::UnknownLoc>(loc))
             stream << loc << ": ";
           stream << diagnostic;
@@ -262,7 +264,7 @@ Result<std::unique_ptr<Engine>> Engine::create(const EngineOptions &options) {
   std::unique_ptr<Engine> engine(new Engine);
   engine->ctx = ck_context_create(options.threads);
   if (!engine->ctx)
-    return Error{"cannot start a team of " + std::to_string(options.threads) + " threads"};
+    return Error{ck_context_error(nullptr)};
   if (!isModule(options.model)) {
     Result<ModelConfig> config = loadModelConfig(options.model);
     if (!config)

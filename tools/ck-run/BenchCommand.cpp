@@ -32,8 +32,8 @@ static double median(std::vector<double> values) {
   return values.size() % 2 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
 }
 
-/// Floating-point operations of a prompt: a multiply and an add for each weight of the layers and each row, the same for
-/// each visible key in queries and values, and the head once, for the last row.
+/// Floating-point operations of a prompt: a multiply and an add for each weight of the layers and each row, the same
+/// for each visible key in queries and values, and the head once, for the last row.
 static double promptFlops(const ModelConfig &config, double rows) {
   double layers = 0;
   for (const WeightSpec &spec : weightTable(config))
@@ -105,8 +105,7 @@ int ck::run::runBench() {
     const ModelConfig &config = *(*engine)->config();
     if (config.tied)
       weightBytes += config.vocab * config.hidden * 4;
-    json["prompt_share_of_peak"] =
-        promptRate / promptTokens * promptFlops(config, promptTokens) / (peak * 1e9);
+    json["prompt_share_of_peak"] = promptRate / promptTokens * promptFlops(config, promptTokens) / (peak * 1e9);
     json["generation_share_of_read"] = decodeRate * double(weightBytes) / (read * 1e9);
   }
   if (wantsJson()) {

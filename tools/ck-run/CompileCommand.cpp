@@ -2,7 +2,6 @@
 #include "Options.h"
 
 #include "ck/Import/Formats/AtomicFile.h"
-#include "ck/Target/Program.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -16,9 +15,9 @@ static cl::opt<std::string> output("o", cl::desc("file to write: .so, .o or .ckp
 static Status write(mlir::ModuleOp module, const std::string &path) {
   StringRef extension = sys::path::extension(path);
   if (extension == ".ckplan") {
-    auto program = readProgram(module);
-    if (mlir::failed(program))
-      return ck::Error{path + ": the plan cannot be read"};
+    Result<Program> program = readPlan(module);
+    if (!program)
+      return program.error();
     return writeFileAtomically(path, {printTable(*program)});
   }
   if (extension != ".so" && extension != ".o")

@@ -110,6 +110,14 @@ ck::run::compileToPlan(mlir::MLIRContext &context, const EngineOptions &options,
   return module;
 }
 
+Result<Program> ck::run::readPlan(mlir::ModuleOp module) {
+  DiagnosticCollector diagnostics(*module.getContext());
+  mlir::FailureOr<Program> program = readProgram(module);
+  if (mlir::failed(program))
+    return diagnostics.error("the plan cannot be read");
+  return std::move(*program);
+}
+
 Status ck::run::lowerPlan(mlir::ModuleOp module) {
   DiagnosticCollector diagnostics(*module.getContext());
   mlir::PassManager passes(module.getContext());
@@ -167,10 +175,9 @@ Status Engine::compile(const EngineOptions &options) {
   };
 
   if (options.kind == "interpret") {
-    DiagnosticCollector diagnostics(*mlirContext);
-    auto program = readProgram(**module);
-    if (mlir::failed(program))
-      return diagnostics.error("the plan cannot be read");
+    Result<Program> program = readPlan(**module);
+    if (!program)
+      return program.error();
     Result<std::string> path = inFolder("model.ckplan");
     if (!path)
       return path.error();
@@ -192,9 +199,9 @@ Status Engine::compile(const EngineOptions &options) {
     return Status::success();
   }
 
-  auto program = readProgram(**module);
-  if (mlir::failed(program))
-    return Error{"the plan cannot be read"};
+  Result<Program> program = readPlan(**module);
+  if (!program)
+    return program.error();
   std::string library = findCompiled(options.model, program->name, program->digest);
   description = library;
   if (library.empty()) {
@@ -275,6 +282,11 @@ Result<std::unique_ptr<Engine>> Engine::create(const EngineOptions &options) {
     return status.error();
   if (Status status = engine->loadWeights(options); !status)
     return status.error();
+  int64_t rows = engine->contextLength();
+  if (options.import.context > rows)
+    return Error{"--context " + std::to_string(options.import.context) + ": " + options.model + " is planned for " +
+                 std::to_string(rows) + " positions"};
+  engine->contextLimit = options.import.context;
   engine->state = ck_session_create(engine->ctx, engine->table, engine->pointers.data());
   if (!engine->state)
     return Error{ck_context_error(engine->ctx)};
@@ -294,7 +306,7 @@ Engine::~Engine() {
 
 int64_t Engine::contextLength() const {
   // Caches are [heads, rows, width]; the shortest one bounds the positions.
-  int64_t rows = INT32_MAX;
+  int64_t rows = contextLimit ? contextLimit : INT32_MAX;
   for (int32_t i = 0; i < table->buffers; ++i)
     if (table->buffer[i].role == CK_STATE && table->buffer[i].rank == 3)
       rows = std::min(rows, table->buffer[i].dims[1]);

@@ -13,6 +13,7 @@
 #include "ck/Runtime/Generate.h"
 #include "ck/Runtime/Runtime.h"
 #include "ck/Target/NativeCode.h"
+#include "ck/Target/Program.h"
 
 namespace ck::run {
 
@@ -32,6 +33,8 @@ Result<mlir::OwningOpRef<mlir::ModuleOp>> compileToPlan(mlir::MLIRContext &conte
                                                         std::vector<std::string> *unused = nullptr);
 /// Lowers a PLAN module in place with --ck-lower-to-llvm.
 Status lowerPlan(mlir::ModuleOp module);
+/// The program of a PLAN module.
+Result<Program> readPlan(mlir::ModuleOp module);
 /// A context with every dialect that the road needs.
 std::unique_ptr<mlir::MLIRContext> makeContext();
 
@@ -45,7 +48,7 @@ public:
   const ck_model *model() const { return table; }
   /// Absent for a module, which carries no configuration.
   const std::optional<ModelConfig> &config() const { return modelConfig; }
-  /// Rows of the KV caches, taken from the compiled model.
+  /// Positions that fit: rows of the KV caches of the compiled model, or fewer if fewer were asked for.
   int64_t contextLength() const;
   /// A generator over the session; `chunk` is the most tokens of one call.
   Result<Generator> generator(int64_t chunk, std::optional<int32_t> bos) const;
@@ -66,6 +69,7 @@ private:
   std::vector<void *> pointers;
   std::vector<std::pair<void *, size_t>> mappings; ///< of random weights
   std::optional<ModelConfig> modelConfig;
+  int64_t contextLimit = 0; ///< 0 = all rows of the caches
   std::string description;
 };
 

@@ -37,12 +37,12 @@ cl::SubCommand &ck::run::compileCommand() {
   return command;
 }
 
-
 using namespace ck::run;
 
 // Options of several subcommands; those of one stand beside its code.
 #define CK_ENGINE_COMMANDS                                                                                             \
-  cl::sub(generateCommand()), cl::sub(logitsCommand()), cl::sub(benchCommand()), cl::sub(compileCommand()), cl::cat(category())
+  cl::sub(generateCommand()), cl::sub(logitsCommand()), cl::sub(benchCommand()), cl::sub(compileCommand()),            \
+      cl::cat(category())
 #define CK_ALL_COMMANDS cl::sub(tokenizeCommand()), cl::sub(inspectCommand()), CK_ENGINE_COMMANDS
 
 static cl::opt<std::string> model(cl::Positional, cl::Required, cl::desc("MODEL"), CK_ALL_COMMANDS);

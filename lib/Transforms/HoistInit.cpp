@@ -39,8 +39,6 @@ public:
   /// The constant that holds `value` of @init, declared if needed.
   FlatSymbolRefAttr getOrDeclare(Value value);
 
-  unsigned numDeclared = 0;
-
 private:
   void create();
 
@@ -135,7 +133,6 @@ FlatSymbolRefAttr InitEntry::getOrDeclare(Value value) {
   NamedAttribute tag(builder.getStringAttr("ck.const"), name);
   (void)entry.insertResult(entry.getNumResults(), type, builder.getDictionaryAttr(tag));
   end->insertOperands(end->getNumOperands(), value);
-  ++numDeclared;
   return name;
 }
 
@@ -158,7 +155,6 @@ struct HoistInit : ck::impl::CKHoistInitBase<HoistInit> {
     for (func::FuncOp entry : entriesOf(getOperation()))
       if (entry.getSymName() != kInitEntry)
         hoistFrom(entry, init);
-    numConstants += init.numDeclared;
   }
 
   void hoistFrom(func::FuncOp entry, InitEntry &init) {
@@ -207,7 +203,6 @@ struct HoistInit : ck::impl::CKHoistInitBase<HoistInit> {
     for (Operation *op : sourceOps)
       if (op->use_empty())
         op->erase();
-    numOps += hoisted.size();
   }
 };
 } // namespace

@@ -100,9 +100,8 @@ static Operation *computeOneRow(SignatureOpInterface op, ArrayRef<unsigned> rowO
   return copy;
 }
 
-unsigned ck::moveLastRowsUp(func::FuncOp entry) {
+void ck::moveLastRowsUp(func::FuncOp entry) {
   SmallVector<LastRowOp> work(entry.getOps<LastRowOp>());
-  unsigned passed = 0;
   while (!work.empty()) {
     LastRowOp lastRow = work.pop_back_val();
     if (lastRow.getType() == lastRow.getInput().getType()) { // One row already.
@@ -122,10 +121,8 @@ unsigned ck::moveLastRowsUp(func::FuncOp entry) {
         user->erase();
       }
     op->erase();
-    ++passed;
     for (Value operand : copy->getOperands())
       if (auto above = operand.getDefiningOp<LastRowOp>(); above && !llvm::is_contained(work, above))
         work.push_back(above);
   }
-  return passed;
 }

@@ -173,9 +173,6 @@ LogicalResult PlanMemory::run(ModuleOp module) {
     entry->setAttr("ck.arena_bytes", builder.getI64IntegerAttr(plan.arenaBytes));
     entry->setAttr("ck.thread_scratch_bytes", builder.getI64IntegerAttr(plan.threadScratchBytes));
     arenaBytes = std::max(arenaBytes, plan.arenaBytes);
-    numBuffers += plan.buffers.size();
-    numInPlace +=
-        llvm::count_if(plan.buffers, [](const PlannedBuffer &buffer) { return buffer.storageOf.has_value(); });
   }
   SmallVector<NamedAttribute> sizes = {builder.getNamedAttr("arena_bytes", builder.getI64IntegerAttr(arenaBytes)),
                                        builder.getNamedAttr("const_bytes", builder.getI64IntegerAttr(constants->bytes)),

@@ -28,7 +28,6 @@ struct ResolveAliases : ck::impl::CKResolveAliasesBase<ResolveAliases> {
       auto root = roots.find(symbol);
       if (root == roots.end())
         return std::nullopt;
-      ++numUses;
       return root->second;
     });
     getOperation().walk([&](Operation *op) {

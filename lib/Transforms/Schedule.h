@@ -7,12 +7,12 @@
 namespace ck {
 
 /// Moves every `ck.last_row` of `entry` up through ops whose rows are independent, as far as the ops below need no
-/// other row. Returns how many ops now compute one row.
-unsigned moveLastRowsUp(mlir::func::FuncOp entry);
+/// other row.
+void moveLastRowsUp(mlir::func::FuncOp entry);
 
 /// Sinks ops of `entry` towards their first use where fewer bytes live in between. Emits an error and fails if a
-/// run-time extent has no bound. `numSunk` counts the ops moved.
-llvm::LogicalResult sinkToFirstUse(mlir::func::FuncOp entry, unsigned &numSunk);
+/// run-time extent has no bound.
+llvm::LogicalResult sinkToFirstUse(mlir::func::FuncOp entry);
 
 } // namespace ck
 

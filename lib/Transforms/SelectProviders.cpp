@@ -302,7 +302,6 @@ LogicalResult SelectProviders::rewrite() {
         inputs.resize(std::max(inputs.size(), choice.map->contract.signature.inputs.size()));
       if (failed(CallBuilder(op, choice, inputs).build()))
         return failure();
-      ++numCalls;
       continue;
     }
     Operation *yield = fused.getBody().front().getTerminator();
@@ -311,7 +310,6 @@ LogicalResult SelectProviders::rewrite() {
     op->replaceAllUsesWith(yield->getOperands());
     yield->erase();
     op->erase();
-    ++numInlined;
   }
   return success();
 }

@@ -17,7 +17,7 @@ namespace {
 class Sinker {
 public:
   Sinker(func::FuncOp entry, const BoundedShapes &shapes);
-  unsigned run();
+  void run();
 
 private:
   /// The op before which `op` would run: its first user, or the first op after it that updates one of its operands.
@@ -89,14 +89,13 @@ bool Sinker::paysOff(Operation *op, Operation *target) const {
   return freed > kept;
 }
 
-unsigned Sinker::run() {
+void Sinker::run() {
   SmallVector<Operation *> ops;
   for (Operation &op : block.without_terminator())
     ops.push_back(&op);
   // Where the next op that sinks to a target goes: before those that sank earlier, so that the order stays; reads of
   // weights stand between them and the target.
   llvm::DenseMap<Operation *, Operation *> placeOf, readPlaceOf;
-  unsigned moved = 0;
   for (Operation *op : llvm::reverse(ops)) {
     bool onTensors = llvm::any_of(op->getResultTypes(), llvm::IsaPred<RankedTensorType>);
     if (!onTensors || !isMemoryEffectFree(op))
@@ -110,17 +109,15 @@ unsigned Sinker::run() {
       if (!paysOff(op, to))
         continue;
       op->moveBefore(place);
-      ++moved;
     }
     place = op;
   }
-  return moved;
 }
 
-LogicalResult ck::sinkToFirstUse(func::FuncOp entry, unsigned &numSunk) {
+LogicalResult ck::sinkToFirstUse(func::FuncOp entry) {
   FailureOr<BoundedShapes> shapes = BoundedShapes::compute(entry);
   if (failed(shapes))
     return failure();
-  numSunk += Sinker(entry, *shapes).run();
+  Sinker(entry, *shapes).run();
   return success();
 }

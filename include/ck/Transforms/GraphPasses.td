@@ -62,7 +62,6 @@ def CKResolveAliases : Pass<"ck-resolve-aliases", "::mlir::ModuleOp"> {
     %w = ck.param @tok_emb : tensor<512x64xf32>
     ```
   }];
-  let statistics = [Statistic<"numUses", "uses", "Uses of aliases replaced">];
 }
 
 def CKHoistInit : Pass<"ck-hoist-init", "::mlir::ModuleOp"> {
@@ -105,8 +104,6 @@ def CKHoistInit : Pass<"ck-hoist-init", "::mlir::ModuleOp"> {
 
     Errors: the symbol `init` is taken by something that is no entry.
   }];
-  let statistics = [Statistic<"numConstants", "constants", "Constants created">,
-                    Statistic<"numOps", "ops", "Ops removed from entries">];
   let dependentDialects = ["::ck::CKDialect", "::mlir::func::FuncDialect"];
 }
 
@@ -140,8 +137,6 @@ def CKSchedule : Pass<"ck-schedule", "::mlir::ModuleOp"> {
     %y = ck.head_linear %r, %w : (tensor<1x64xf32>, tensor<512x64xf32>) -> tensor<1x512xf32>
     ```
   }];
-  let statistics = [Statistic<"numPassed", "passed", "Ops that now compute one row">,
-                    Statistic<"numSunk", "sunk", "Ops moved towards their first use">];
 }
 
 def CKSelectProviders : Pass<"ck-select-providers", "::mlir::ModuleOp"> {
@@ -191,8 +186,6 @@ def CKSelectProviders : Pass<"ck-select-providers", "::mlir::ModuleOp"> {
            "an implementation within it; faster ones are bound at load in any case">,
     Option<"remarks", "remarks", "bool", /*default=*/"false", "Say what was chosen and why, as remarks">
   ];
-  let statistics = [Statistic<"numCalls", "calls", "Ops that became calls">,
-                    Statistic<"numInlined", "inlined", "Fused regions inlined for want of a provider">];
   let dependentDialects = ["::ck::CKDialect", "::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect"];
 }
 

@@ -108,10 +108,6 @@ def CKPlanMemory : Pass<"ck-plan-memory", "::mlir::ModuleOp"> {
            "Bytes to leave free around every buffer (red zones), checked by engines that can">,
     Option<"report", "report", "std::string", /*default=*/"\"\"", "Write a JSON report to this file ('-': stdout)">
   ];
-  let statistics = [
-    Statistic<"numBuffers", "buffers", "Buffers and scratch areas planned">,
-    Statistic<"numInPlace", "in-place", "Results that took the storage of an operand">
-  ];
   let dependentDialects = ["::ck::CKDialect"];
 }
 

@@ -2,6 +2,9 @@
 //
 // In the order of the road: graph passes, selection, buffers and memory, verification between the phases.
 //
+// Passes have no statistics: packaged MLIR libraries are built without them, and a build of ours with asserts would not
+// agree with such a library on their layout.
+//
 //===----------------------------------------------------------------------===//
 #ifndef CK_TRANSFORMS_PASSES_TD
 #define CK_TRANSFORMS_PASSES_TD

@@ -8,6 +8,7 @@ module attributes {ck.model = "m", ck.numerics = "f32",
   ck.buffer @table const : tensor<8xf32> {offset = 0 : i64}
   ck.provider @kernel {digest = "d", inventory_op = "op", numerics = "f32",
       signature = "a[...N]:f32, b[K]:f32, t[K]:f32, o[K]:f32? -> y[...N]:f32", params = ["eps:f64", "act:{none,silu}"]}
+  ck.provider @fill {digest = "d", inventory_op = "op", numerics = "f32", signature = " -> t[K]:f32"}
 
   // CHECK: "format": "ckplan"
   // CHECK: "name": "w",
@@ -50,6 +51,13 @@ module attributes {ck.model = "m", ck.numerics = "f32",
     %table = ck.view const[0] : memref<8xf32>
     ck.call @kernel ins(a = %x : memref<?x8xf32>, b = %w : memref<8xf32>, t = %table : memref<8xf32>)
         outs(y = %y : memref<?x8xf32>) sizes(N = %n, K = 8) params({eps = 0.5 : f64, act = "silu"})
+    return
+  }
+
+  // A plan is judged before it is written: each constant that is read needs its writer.
+  func.func @init() attributes {ck.entry, ck.arena_bytes = 0 : i64, ck.thread_scratch_bytes = 0 : i64} {
+    %table = ck.view const[0] : memref<8xf32>
+    ck.call @fill outs(t = %table : memref<8xf32>) sizes(K = 8)
     return
   }
 }

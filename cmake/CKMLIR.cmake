@@ -8,6 +8,8 @@ include(AddMLIR)
 
 add_library(ck_mlir_flags INTERFACE)
 target_link_libraries(ck_mlir_flags INTERFACE ck_core_flags)
+# g++ 12 takes the empty half of an optional for an uninitialized value, inside FailureOr and SmallVector.
+target_compile_options(ck_mlir_flags INTERFACE $<BUILD_INTERFACE:$<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>>)
 target_include_directories(ck_mlir_flags SYSTEM INTERFACE ${LLVM_INCLUDE_DIRS} ${MLIR_INCLUDE_DIRS})
 separate_arguments(CK_LLVM_DEFINITIONS UNIX_COMMAND "${LLVM_DEFINITIONS}")
 target_compile_definitions(ck_mlir_flags INTERFACE ${CK_LLVM_DEFINITIONS})

@@ -169,11 +169,11 @@ void DecoderBuilder::buildEntry(StringRef name, int64_t tokens) {
   // Attributes that the scaling does not use keep their defaults.
   bool llama3 = scaling.kind == RopeScaling::Llama3;
   auto onlyLlama3 = [&](double value) { return llama3 ? builder.getF64FloatAttr(value) : FloatAttr(); };
-  auto table = RopeTableOp::create(
-      builder, named("rope"), builder.getI64IntegerAttr(cacheRows), builder.getI64IntegerAttr(config.headDim),
-      builder.getF64FloatAttr(config.ropeTheta), keyword(ropeScalingName(scaling.kind)),
-      builder.getF64FloatAttr(scaling.factor), onlyLlama3(scaling.lowFreqFactor), onlyLlama3(scaling.highFreqFactor),
-      llama3 ? builder.getI64IntegerAttr(scaling.originalContext) : IntegerAttr());
+  auto table = RopeTableOp::create(builder, named("rope"), builder.getI64IntegerAttr(cacheRows),
+                                   builder.getI64IntegerAttr(config.headDim), builder.getF64FloatAttr(config.ropeTheta),
+                                   keyword(ropeScalingName(scaling.kind)), builder.getF64FloatAttr(scaling.factor),
+                                   onlyLlama3(scaling.lowFreqFactor), onlyLlama3(scaling.highFreqFactor),
+                                   llama3 ? builder.getI64IntegerAttr(scaling.originalContext) : IntegerAttr());
   cos = table.getCos();
   sin = table.getSin();
   Value stream = EmbeddingOp::create(builder, named("embedded"), body->getArgument(0), weight("tok_emb"));

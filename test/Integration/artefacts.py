@@ -107,7 +107,9 @@ class Artefacts(Case):
         runtime = os.path.join(os.environ["CK_TOOLS"], "..", "lib", "Runtime")
         program = self.path("program")
         include = os.path.join(os.environ["CK_SOURCE_DIR"], "include")
-        subprocess.run(["cc", "-I", include, main_c, self.path("model.o"), self.path("second.o"), "-L", runtime,
+        # A sanitized runtime needs its sanitizers in the program too.
+        sanitize = [f"-fsanitize={os.environ['CK_SANITIZE']}"] if os.environ["CK_SANITIZE"] else []
+        subprocess.run([os.environ["CK_CC"], *sanitize, "-I", include, main_c, self.path("model.o"), self.path("second.o"), "-L", runtime,
                         "-lCKRuntime", f"-Wl,-rpath,{runtime}", "-o", program], check=True)
         self.assertEqual(subprocess.run([program], capture_output=True, text=True, check=True).stdout, "model second\n")
 

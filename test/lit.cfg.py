@@ -28,7 +28,7 @@ llvm_config.with_environment("PATH", config.llvm_tools_dir, append_path=True)
 llvm_config.use_default_substitutions()
 
 for tool in ("ck-opt", "ck-translate", "ck-run", "ck-kernels"):
-    path = os.path.join(config.ck_obj_root, "tools", tool, tool)
+    path = os.path.join(config.ck_obj_root, "bin", tool)
     config.substitutions.append(("%" + tool.replace("-", "_"), path))
 config.substitutions += [
     ("%kernel_maps", os.path.join(config.ck_src_root, "kernel_maps")),

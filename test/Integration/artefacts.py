@@ -104,13 +104,13 @@ class Artefacts(Case):
         for name in ("model", "second"):
             good("ck-run", "compile", self.path(name), "-o", self.path(name + ".o"))
         main_c = os.path.join(os.path.dirname(os.path.abspath(__file__)), "Inputs", "two_models.c")
-        runtime = os.path.join(os.environ["CK_TOOLS"], "..", "lib", "Runtime")
+        runtime = os.path.join(os.environ["CK_BUILD"], "lib", "Runtime")
         program = self.path("program")
         include = os.path.join(os.environ["CK_SOURCE_DIR"], "include")
         # A sanitized runtime needs its sanitizers in the program too.
         sanitize = [f"-fsanitize={os.environ['CK_SANITIZE']}"] if os.environ["CK_SANITIZE"] else []
-        subprocess.run([os.environ["CK_CC"], *sanitize, "-I", include, main_c, self.path("model.o"), self.path("second.o"), "-L", runtime,
-                        "-lCKRuntime", f"-Wl,-rpath,{runtime}", "-o", program], check=True)
+        subprocess.run([os.environ["CK_CC"], *sanitize, "-I", include, main_c, self.path("model.o"),
+                        self.path("second.o"), "-L", runtime, "-lCKRuntime", f"-Wl,-rpath,{runtime}", "-o", program], check=True)
         self.assertEqual(subprocess.run([program], capture_output=True, text=True, check=True).stdout, "model second\n")
 
 

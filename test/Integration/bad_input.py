@@ -6,7 +6,7 @@ import struct
 import tempfile
 import time
 
-from support import DATA, Case, data_or_skip, load_json, main, run
+from support import DATA, Case, data_or_skip, load_json, main, run, tool
 
 data_or_skip()
 MALFORMED = os.path.join(DATA, "malformed")
@@ -53,7 +53,7 @@ class Malformed(Case):
                 null = os.open(os.devnull, os.O_WRONLY)
                 os.dup2(null, 1)
                 os.dup2(null, 2)
-                path = os.path.join(os.environ["CK_TOOLS"], "ck-run", "ck-run")
+                path = tool("ck-run")
                 os.execv(path, [path, *arguments])
             _, _, usage = os.wait4(pid, 0)
             return usage.ru_maxrss

@@ -19,8 +19,7 @@ class Readme(Case):
             self.text = file.read()
 
     def output(self, command):
-        folders = [os.path.join(TOOLS, name) for name in os.listdir(TOOLS)]
-        environment = dict(os.environ, PATH=os.pathsep.join(folders + [os.environ["PATH"]]))
+        environment = dict(os.environ, PATH=os.pathsep.join([TOOLS, os.environ["PATH"]]))
         piped = b""
         for stage in command.split(" | "):
             done = subprocess.run(shlex.split(stage), input=piped, capture_output=True, cwd=SOURCE, env=environment)

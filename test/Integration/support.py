@@ -16,7 +16,7 @@ ENGINES = ("jit", "aot", "interpret")
 
 
 def tool(name):
-    return os.path.join(TOOLS, name, name)
+    return os.path.join(TOOLS, name)
 
 
 def run(name, *arguments, timeout=120, env=None, cwd=None):

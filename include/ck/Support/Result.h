@@ -22,8 +22,7 @@ struct Error {
 };
 
 /// Either a value or an Error. Test with `if (!result)`, read with `*result`, `result->`, `result.error()`.
-template <typename T>
-class [[nodiscard]] Result {
+template <typename T> class [[nodiscard]] Result {
 public:
   Result(T value) : value(std::move(value)) {}
   Result(Error error) : failure(std::move(error)) {}

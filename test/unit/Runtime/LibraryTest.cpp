@@ -20,8 +20,9 @@ TEST(Library, HasATableThatCanBeSearched) {
   const ck_kernel *const *kernels = ck_kernels(&count);
   ASSERT_GT(count, 0u);
   for (size_t i = 0; i < count; ++i) {
-    if (i)
+    if (i) {
       EXPECT_LT(std::strcmp(kernels[i - 1]->id, kernels[i]->id), 0) << kernels[i]->id;
+    }
     EXPECT_EQ(ck_find_kernel(kernels[i]->id), kernels[i]);
   }
 }

@@ -211,6 +211,15 @@ static void emitChoice(Operation *op, const Choice &choice, const Candidates &ca
                  << (candidate.legal() ? "cost " + std::to_string(candidate.choice.cost) : candidate.reason);
 }
 
+FailureOr<Choice> ProviderChooser::settle(Operation *op, ArrayRef<Candidate> candidates, bool remarks) const {
+  const Candidate *chosen = best(op, candidates);
+  if (!chosen)
+    return failure();
+  if (remarks)
+    emitChoice(op, chosen->choice, candidates);
+  return chosen->choice;
+}
+
 FailureOr<Choice> ProviderChooser::choose(SignatureOpInterface op, const BoundedShapes &shapes, bool remarks) const {
   Result<Signature> signature = parseSignature(op.getSignatureText());
   if (!signature)
@@ -221,12 +230,7 @@ FailureOr<Choice> ProviderChooser::choose(SignatureOpInterface op, const Bounded
   if (auto maps = byOp.find(description.name); maps != byOp.end())
     for (const KernelMap *map : maps->second)
       candidates.push_back(consider(*map, description, inputs, outputs, shapes));
-  const Candidate *chosen = best(op, candidates);
-  if (!chosen)
-    return failure();
-  if (remarks)
-    emitChoice(op, chosen->choice, candidates);
-  return chosen->choice;
+  return settle(op, candidates, remarks);
 }
 
 FailureOr<Choice> ProviderChooser::chooseFused(FusedOp op, const BoundedShapes &shapes, bool remarks) const {
@@ -260,10 +264,5 @@ FailureOr<Choice> ProviderChooser::chooseFused(FusedOp op, const BoundedShapes &
     }
     return Choice();
   }
-  const Candidate *chosen = best(op, candidates);
-  if (!chosen)
-    return failure();
-  if (remarks)
-    emitChoice(op, chosen->choice, candidates);
-  return chosen->choice;
+  return settle(op, candidates, remarks);
 }

@@ -58,6 +58,8 @@ private:
                      llvm::ArrayRef<mlir::Value> outputs, const BoundedShapes &shapes) const;
   /// The best legal candidate by pins and policy; null after an error at `op`.
   const Candidate *best(mlir::Operation *op, llvm::ArrayRef<Candidate> candidates) const;
+  /// The choice of the best candidate, with a remark at `op` if asked for.
+  llvm::FailureOr<Choice> settle(mlir::Operation *op, llvm::ArrayRef<Candidate> candidates, bool remarks) const;
   const std::vector<std::string> *pinsFor(mlir::Operation *op) const;
   std::string isaReason(const KernelMap &map) const;
 

@@ -143,7 +143,8 @@ Result<bool> Trial::prepare(Variant variant) {
     return status.error();
   initial.clear();
   for (const Operand &operand : operands)
-    if (operand.isOutput && operand.spec->accumulates) {
+    // What is an operand as well is there already, and its reference adds to it.
+    if (operand.isOutput && !operand.isInput && operand.spec->accumulates) {
       Tensor &start = initial[operand.name] = Tensor::zeros(operand.layout.shape);
       for (double &value : start.data)
         value = rounded(*operand.element, random.uniform(-2, 2));
@@ -161,8 +162,9 @@ Result<bool> Trial::prepare(Variant variant) {
     return false;
   if (Status status = evaluate(); !status)
     return status.error();
-  // Over no rows at all an operation may be undefined: then the kernel has to say so.
-  if (mustFail != (variant == Variant::Spoiled) && !(mustFail && geometry.hasZero))
+  // Over no rows at all, or of numbers that are not finite, an operation may be undefined: the kernel has to say so.
+  bool undefined = mustFail && (geometry.hasZero || variant == Variant::NonFinite);
+  if (mustFail != (variant == Variant::Spoiled) && !undefined)
     return mustFail ? Error{"the reference refuses inputs that should be valid"}
                     : Error{"the reference accepts inputs that should break the contract"};
   if (Status status = makeMemory(); !status)

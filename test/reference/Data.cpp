@@ -180,6 +180,31 @@ Status lastRow(Call &call) {
   return Status::success();
 }
 
+/// Zeros, but for the last row (the last element of a vector).
+Status lastRowGrad(Call &call) {
+  const Tensor &dOutput = call.in("d_output"), &input = call.in("input");
+  Tensor &dInput = call.out("d_input");
+  std::vector<int64_t> row = input.shape;
+  if (row.empty())
+    return badCall("input has no dims");
+  row[0] = 1;
+  if (Status status = call.expectShapes({{"d_output", row}, {"d_input", input.shape}}); !status)
+    return status;
+  if (input.extent(0) < 1)
+    return invalid("input has no rows");
+  std::fill(dInput.data.begin(), dInput.data.end(), 0.0);
+  std::copy(dOutput.data.begin(), dOutput.data.end(), dInput.data.end() - dOutput.elements());
+  return Status::success();
+}
+
+Status fanOut(Call &call) {
+  const Tensor &input = call.in("input");
+  if (Status status = call.expectShapes({{"a", input.shape}, {"b", input.shape}}); !status)
+    return status;
+  call.out("a").data = call.out("b").data = input.data;
+  return Status::success();
+}
+
 } // namespace
 
 std::vector<Operation> dataOperations() {
@@ -224,7 +249,19 @@ std::vector<Operation> dataOperations() {
   last.inputs = {"input"};
   last.outputs = {"output"};
   last.evaluate = lastRow;
-  return {duplicate, permutation, cut, join, best, last};
+
+  Operation lastGrad;
+  lastGrad.name = "last_row_grad";
+  lastGrad.inputs = {"d_output", "input"};
+  lastGrad.outputs = {"d_input"};
+  lastGrad.evaluate = lastRowGrad;
+
+  Operation fan;
+  fan.name = "fan_out";
+  fan.inputs = {"input"};
+  fan.outputs = {"a", "b"};
+  fan.evaluate = fanOut;
+  return {duplicate, permutation, cut, join, best, last, lastGrad, fan};
 }
 
 } // namespace ck::reference

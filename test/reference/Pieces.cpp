@@ -47,6 +47,43 @@ double activate(const std::string &kind, double x, double alpha) {
   return notANumber;
 }
 
+double activationSlope(const std::string &kind, double x, double alpha) {
+  const double pi = 3.14159265358979323846;
+  if (std::isnan(x))
+    return notANumber;
+  if (kind == "silu") {
+    double s = sigmoid(x);
+    return s + x * s * (1 - s);
+  }
+  if (kind == "gelu_tanh") {
+    double c = std::sqrt(2 / pi), th = std::tanh(c * (x + 0.044715 * x * x * x));
+    return 0.5 * (1 + th) + 0.5 * x * (1 - th * th) * c * (1 + 3 * 0.044715 * x * x);
+  }
+  if (kind == "gelu_erf")
+    return 0.5 * std::erfc(-x / std::sqrt(2.0)) + x * std::exp(-0.5 * x * x) / std::sqrt(2 * pi);
+  if (kind == "gelu_quick") {
+    double s = sigmoid(1.702 * x);
+    return s + 1.702 * x * s * (1 - s);
+  }
+  if (kind == "relu")
+    return x > 0 ? 1 : 0;
+  if (kind == "relu2")
+    return x > 0 ? 2 * x : 0;
+  if (kind == "leaky_relu")
+    return x > 0 ? 1 : alpha;
+  if (kind == "tanh")
+    return 1 - std::tanh(x) * std::tanh(x);
+  if (kind == "sigmoid")
+    return sigmoid(x) * (1 - sigmoid(x));
+  if (kind == "exp")
+    return std::exp(x);
+  if (kind == "sin")
+    return std::cos(x);
+  if (kind == "softcap" && alpha != 0)
+    return 1 - std::tanh(x / alpha) * std::tanh(x / alpha);
+  return kind == "softcap" ? 1 : notANumber;
+}
+
 Error badCall(std::string what) { return {std::move(what), "BAD_CALL"}; }
 Error invalid(std::string what) { return {std::move(what), "INVALID_ARGUMENT"}; }
 
@@ -93,6 +130,19 @@ void scaleByPowerOfTwo(Tensor &tensor, double factor) {
     return;
   for (double &value : tensor.data)
     value = std::ldexp(value, static_cast<int>(std::lround(std::log2(factor))));
+}
+
+std::vector<Params> valuesOf(const char *attr, std::initializer_list<Param> values) {
+  std::vector<Params> list;
+  for (const Param &value : values)
+    list.push_back({{attr, value}});
+  return list;
+}
+
+void addAccumulation(Operation &operation, std::initializer_list<const char *> results) {
+  operation.defaults["accumulate"] = std::string("none");
+  for (const char *result : results)
+    operation.inputs.push_back(std::string(result) + "?");
 }
 
 std::vector<Params> headCounts() {

@@ -13,6 +13,8 @@ inline constexpr double notANumber = std::numeric_limits<double>::quiet_NaN();
 /// f(x) of the closed list of activations; `alpha` is the slope of leaky_relu and the cap of softcap.
 bool isActivation(const std::string &kind);
 double activate(const std::string &kind, double x, double alpha);
+/// f'(x). At the kink of relu, relu2 and leaky_relu it is the slope on the left.
+double activationSlope(const std::string &kind, double x, double alpha);
 /// cap * tanh(x / cap); x itself when cap is 0.
 double softcap(double x, double cap);
 
@@ -33,6 +35,12 @@ bool spoilIndex(Tensor &indices, int64_t limit, Random &random);
 /// Multiplies by the power of two next to `factor`, so that no value is rounded anew: keeps sums of many products near
 /// 1, where an error of the sum and an error of what follows it (a cap, an exponential) are of one size.
 void scaleByPowerOfTwo(Tensor &tensor, double factor);
+
+/// One joint assignment for each value of the attribute: an axis of Operation::draws.
+std::vector<Params> valuesOf(const char *attr, std::initializer_list<Param> values);
+
+/// Gives a gradient operation the attribute `accumulate`, and an optional operand for each result that can be added to.
+void addAccumulation(Operation &operation, std::initializer_list<const char *> results);
 
 /// Pairs of (heads, kv_heads): single, plain, grouped, and groups of 7 and 24 that no vector width divides.
 std::vector<Params> headCounts();

@@ -77,8 +77,8 @@ Status Call::expectShapes(std::initializer_list<std::pair<const char *, std::vec
 const std::vector<Operation> &operations() {
   static const std::vector<Operation> all = [] {
     std::vector<Operation> list;
-    for (auto make :
-         {linearOperations, normOperations, pointwiseOperations, ropeOperations, attentionOperations, dataOperations})
+    for (auto make : {linearOperations, normOperations, pointwiseOperations, ropeOperations, attentionOperations,
+                      dataOperations, lossOperations, optimizerOperations})
       for (Operation &operation : make())
         list.push_back(std::move(operation));
     std::sort(list.begin(), list.end(), [](const Operation &a, const Operation &b) { return a.name < b.name; });
@@ -128,6 +128,30 @@ static Status checkNames(const Operation &operation, const std::vector<std::stri
   return Error{operation.name + " has operands that its reference does not know; given:" + given, "BAD_CALL"};
 }
 
+/// Evaluates an operation with the attribute `accumulate`: adds what its function gives to the operands that have the
+/// name of a result.
+static Status evaluateSums(const Operation &operation, Call &call) {
+  bool adds = call.word("accumulate") != "none";
+  std::map<std::string, Tensor> sums;
+  for (auto &[name, output] : call.outputs) {
+    auto input = call.inputs.find(name);
+    if (input == call.inputs.end())
+      continue;
+    if (!adds)
+      return Error{name + " is an operand of " + operation.name + ", but accumulate = none", "BAD_CALL"};
+    if (input->second.shape != output.shape)
+      return Error{name + " has two shapes", "BAD_CALL"};
+    sums[name] = input->second;
+    std::fill(output.data.begin(), output.data.end(), 0.0);
+  }
+  if (Status status = operation.evaluate(call); !status)
+    return status;
+  for (const auto &[name, sum] : sums)
+    for (size_t i = 0; i < sum.data.size(); ++i)
+      call.outputs[name].data[i] += sum.data[i];
+  return Status::success();
+}
+
 Status evaluate(const Operation &operation, Call &call) {
   if (Status status = checkNames(operation, operation.inputs, call.inputs); !status)
     return status;
@@ -144,7 +168,7 @@ Status evaluate(const Operation &operation, Call &call) {
   }
   for (const auto &[name, value] : operation.defaults)
     call.attrs.emplace(name, value);
-  return operation.evaluate(call);
+  return operation.defaults.count("accumulate") ? evaluateSums(operation, call) : operation.evaluate(call);
 }
 
 } // namespace ck::reference

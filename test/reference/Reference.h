@@ -68,7 +68,8 @@ struct Operation {
   std::vector<std::string> inputs, outputs;
   /// Every attribute that the reference understands, with its default.
   Params defaults;
-  /// Fills the outputs. An error says that the call breaks the contract: a kernel must refuse it.
+  /// Fills the outputs. An error says that the call breaks the contract: a kernel must refuse it. Where there is an
+  /// attribute `accumulate`, gives plain gradients: sums are formed by ck::reference::evaluate.
   Status (*evaluate)(Call &call) = nullptr;
 
   /// Attribute values worth trying: each axis lists joint assignments, and each geometry takes one of every axis.
@@ -104,6 +105,8 @@ std::vector<Operation> pointwiseOperations();
 std::vector<Operation> ropeOperations();
 std::vector<Operation> attentionOperations();
 std::vector<Operation> dataOperations();
+std::vector<Operation> lossOperations();
+std::vector<Operation> optimizerOperations();
 
 } // namespace ck::reference
 

@@ -73,8 +73,8 @@ const TokenizerTables::Literal *literalAt(const TokenizerTables &tables, std::st
 
 /// Encodes text without literals.
 Status encodePlain(const TokenizerTables &tables, std::string_view text, std::vector<int32_t> &ids) {
-  if (text.empty())
-    return Status::success();
+  if (text.empty() || !tables.marksSpaces)
+    return mergeText(tables, text, ids);
   std::string normal;
   normal.reserve(text.size() + 16);
   if (tables.prefixSpace)
@@ -113,7 +113,7 @@ void appendBytes(const TokenizerTables &tables, int32_t id, DecodeOptions option
   case TokenKind::Normal:
   case TokenKind::Unused: {
     std::string_view rest = token.text;
-    for (size_t mark; (mark = rest.find(kSpaceMark)) != std::string_view::npos;) {
+    for (size_t mark; tables.marksSpaces && (mark = rest.find(kSpaceMark)) != std::string_view::npos;) {
       out.append(rest.substr(0, mark)).append(1, ' ');
       rest.remove_prefix(mark + kSpaceMark.size());
     }

@@ -221,9 +221,11 @@ private:
 
   Status readNormalizer() {
     const Value *normalizer = present(root, "normalizer");
-    std::vector<Value> list = normalizer ? steps(*normalizer, "normalizers") : std::vector<Value>();
+    tables->marksSpaces = normalizer;
+    if (!normalizer)
+      return Status::success();
     bool replaces = false;
-    for (const Value &step : list) {
+    for (const Value &step : steps(*normalizer, "normalizers")) {
       bool prepends = typeOf(step) == "Prepend" && text(step.find("prepend")) == kSpaceMark;
       if (prepends && !tables->prefixSpace && !replaces)
         tables->prefixSpace = true;
@@ -253,7 +255,10 @@ private:
         return unsupported("the decoder step " + quote(type) +
                            " (expected Replace of U+2581 by ' ', ByteFallback, Fuse, Strip of one space at the start)");
     }
-    return replaces ? Status::success() : unsupported("a decoder without Replace of U+2581 by ' '");
+    if (replaces && !tables->marksSpaces)
+      return unsupported("a decoder with Replace of U+2581 by ' ', but no normalizer with the reverse");
+    return replaces || !tables->marksSpaces ? Status::success()
+                                            : unsupported("a decoder without Replace of U+2581 by ' '");
   }
 
   Status readPostProcessor() {

@@ -56,6 +56,7 @@ struct TokenizerTables {
   std::vector<float> scores;
   size_t longestPiece = 0; ///< bytes
 
+  bool marksSpaces = true;  ///< kSpaceMark stands for a space; otherwise a space is a character like others
   bool prefixSpace = false; ///< each run of plain text gets kSpaceMark in front
   bool stripSpace = false;  ///< decoding drops one space at the start of the text
   std::vector<Literal> literals;

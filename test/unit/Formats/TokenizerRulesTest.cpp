@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "FormatsSupport.h"
+#include "ck/Import/Formats/ByteTokenizer.h"
 #include "ck/Import/Formats/Tokenizer.h"
 
 #include <chrono>
@@ -99,6 +100,37 @@ TEST(TokenizerJson, TheLongestAddedTokenWins) {
   EXPECT_EQ(encode(parts.parse(), "<x><x>y"), (Ids{11, 12}));
   EXPECT_EQ(encode(parts.parse(), "<x>y", false, false), Ids{12}); // only special ones can be switched off
   EXPECT_EQ(*parts.parse()->decode({11, 12}), "<x>y");             // and are skipped
+}
+
+TEST(TokenizerJson, WithoutANormalizerSpacesAreCharacters) {
+  JsonParts parts;
+  parts.normalizer = "null";
+  parts.decoder = R"({"type": "Fuse"})";
+  parts.vocab = R"({"<unk>": 0, "<s>": 1, "</s>": 2, "a": 3, " ": 4, " a": 5, "\u2581": 6})";
+  parts.merges = R"([[" ", "a"]])";
+  EXPECT_EQ(encode(parts.parse(), "a a"), (Ids{3, 5}));
+  EXPECT_EQ(encode(parts.parse(), "\u2581a "), (Ids{6, 3, 4}));
+  EXPECT_EQ(*parts.parse()->decode({5, 6}), " a\u2581");
+  EXPECT_EQ(*parts.parse()->decode({4, 4}), "  ");
+}
+
+TEST(TokenizerJson, ByteTokenizerKeepsEveryByte) {
+  Result<Tokenizer> tokenizer = Tokenizer::fromJson(byteTokenizerJson(), "bytes.json");
+  ASSERT_TRUE(tokenizer) << messageOf(tokenizer);
+  EXPECT_EQ(tokenizer->vocabSize(), 256);
+  EXPECT_FALSE(tokenizer->bos());
+  std::string all;
+  Ids expected;
+  for (int i = 0; i < 256; ++i) {
+    all += char(i);
+    expected.push_back(i);
+  }
+  std::string text = " two  spaces, \u2581, <0x41>, </s>\n";
+  for (unsigned char c : text)
+    expected.push_back(c);
+  EXPECT_EQ(encode(tokenizer, all + text, true), expected);
+  EXPECT_EQ(*tokenizer->decodeBytes(expected), all + text);
+  EXPECT_EQ(*tokenizer->decode(encode(tokenizer, text)), text);
 }
 
 TEST(TokenizerJson, RefusesByName) {

@@ -2,11 +2,12 @@
 //
 // SentencePiece-style byte pair encoding with byte fallback, in the two forms in which Llama-family files carry it:
 // tokenizer.json (merges with ranks) and GGUF metadata (pieces with scores). A space is U+2581 inside, and each run of
-// plain text gets one in front; decoding takes the first one away.
+// plain text gets one in front; decoding takes the first one away. A tokenizer.json without a normalizer does neither:
+// a space there is a character like others. Byte-level models need this form.
 //
-// So decode(encode(s)) == s for valid UTF-8, with two exceptions that lie in the format: U+2581 itself comes back as a
-// space, and the spelling of a special token, where these are parsed, comes back as that token. With parseSpecial off,
-// only the first remains.
+// So decode(encode(s)) == s for valid UTF-8, with two exceptions that lie in the format: U+2581, where it is the mark,
+// comes back as a space, and the spelling of a special token, where these are parsed, comes back as that token. With
+// parseSpecial off, only the first remains.
 //
 //===----------------------------------------------------------------------===//
 #ifndef CK_IMPORT_FORMATS_TOKENIZER_H

@@ -10,6 +10,8 @@
 #include "ck/KernelMaps/KernelGen.h"
 
 #include <algorithm>
+#include <functional>
+#include <set>
 
 namespace ck {
 
@@ -149,6 +151,39 @@ std::string slotKinds(const Contract &contract) {
   return kinds;
 }
 
+/// A function that looks through the compact float operands that a call writes; empty if there are none. Where extents
+/// are given by attributes that are no params the args do not say them, and the operand is left out.
+std::string finiteFunction(const Contract &contract, const std::string &args) {
+  std::set<std::string> known;
+  for (const AbiSlot &slot : abiSlots(contract))
+    if (slot.kind == AbiSlot::Kind::Dim || slot.kind == AbiSlot::Kind::Param)
+      known.insert(slot.name);
+  std::function<bool(const Expr &)> isKnown = [&](const Expr &expr) {
+    if (expr.kind() == Expr::Kind::Dim)
+      return known.count(expr.name()) != 0;
+    if (expr.kind() == Expr::Kind::Attribute)
+      return known.count(expr.name().substr(1)) != 0;
+    return std::all_of(expr.args().begin(), expr.args().end(), isKnown);
+  };
+  std::string body;
+  for (const SigOperand &operand : contract.signature.outputs) {
+    bool isFloat = operand.dtype == "f32" || operand.dtype == "f64";
+    if (!isFloat || operand.hasStrides || !std::all_of(operand.dims.begin(), operand.dims.end(), isKnown))
+      continue;
+    std::string count = "INT64_C(1)";
+    for (const Expr &dim : operand.dims)
+      count = "s.mul(" + count + ", " + expression(dim) + ")";
+    body += "  count = " + count + ";\n  if (int32_t code = ck_check_finite_" + operand.dtype +
+            "(ctx, static_cast<const " + (operand.dtype == "f32" ? "float" : "double") + " *>(args->" + operand.name +
+            "), s.failed ? 0 : count, \"" + operand.name + "\"))\n    return code;\n";
+  }
+  if (body.empty())
+    return "";
+  return "static int32_t checkFinite_" + contract.id +
+         "(ck_context *ctx, const void *raw) {\n  auto *args = static_cast<const " + args +
+         " *>(raw);\n  Sizes s;\n  int64_t count = 0;\n" + body + "  return CK_OK;\n}\n";
+}
+
 std::string thunk(const std::string &function, const std::string &target, const std::string &args) {
   return "static int32_t " + function + "(ck_context *ctx, const void *args) {\n  return " + target +
          "(ctx, static_cast<const " + args + " *>(args));\n}\n";
@@ -172,11 +207,14 @@ std::string mapText(const KernelMap &map, const KernelMap &implementer) {
   }
   bool threadScratch = std::any_of(map.contract.scratch.begin(), map.contract.scratch.end(),
                                    [](const ScratchDecl &decl) { return decl.perThread; });
+  std::string finite = finiteFunction(map.contract, args);
+  text += finite;
   std::string slots = std::to_string(abiSlots(map.contract).size());
   text += "static_assert(sizeof(" + args + ") == 8 * " + slots + ", \"every field is one slot\");\n";
   text += "static const ck_kernel kernel_" + id + " = {\n    \"" + id + "\",\n    \"" + map.digest + "\",\n    call_" +
           id + ",\n    {" + join(functions, ", ") + "},\n    " + slots + ",\n    " +
-          (threadScratch ? "threadScratch_" + id : "nullptr") + ",\n    \"" + slotKinds(map.contract) + "\"};\n";
+          (threadScratch ? "threadScratch_" + id : "nullptr") + ",\n    \"" + slotKinds(map.contract) + "\",\n    " +
+          (finite.empty() ? "nullptr" : "checkFinite_" + id) + "};\n";
   text += "int32_t " + name + "(ck_context *ctx, const " + args + " *args) {\n  return ck_call_kernel(ctx, &kernel_" +
           id + ", args);\n}\n\n";
   return text;

@@ -132,6 +132,8 @@ int32_t ck_context_reserve_thread_scratch(ck_context *ctx, size_t bytes) {
   return CK_OK;
 }
 
+void ck_context_check_finite(ck_context *ctx, int on) { ctx->checkFinite = on != 0; }
+
 void ck_profile_enable(ck_context *ctx, int on) {
   if (on && !ctx->profiling)
     ctx->profile.clear();

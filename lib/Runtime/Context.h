@@ -26,7 +26,7 @@ struct ck_context {
   std::vector<ck::Memory> scratch;
   size_t scratchBytes = 0;
 
-  bool profiling = false;
+  bool profiling = false, checkFinite = false;
   std::vector<ck_profile_row> profile;
 };
 

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstring>
 
 using namespace ck;
@@ -65,6 +66,22 @@ static int32_t callProfiled(ck_context *ctx, const ck_kernel *kernel, ck_kernel_
   return code;
 }
 
+template <typename T> static int32_t checkFinite(ck_context *ctx, const T *operand, int64_t count, const char *name) {
+  for (int64_t i = 0; operand && i < count; ++i)
+    if (!std::isfinite(operand[i]))
+      return ck_fail(ctx, CK_NOT_FINITE, "result '%s' holds %g at element %lld", name, double(operand[i]),
+                     (long long)i);
+  return CK_OK;
+}
+
+int32_t ck_check_finite_f32(ck_context *ctx, const float *operand, int64_t count, const char *name) {
+  return checkFinite(ctx, operand, count, name);
+}
+
+int32_t ck_check_finite_f64(ck_context *ctx, const double *operand, int64_t count, const char *name) {
+  return checkFinite(ctx, operand, count, name);
+}
+
 int32_t ck_call_kernel(ck_context *ctx, const ck_kernel *kernel, const void *args) {
   ck_kernel_fn function = bestImplementation(kernel, ctx->isa);
   if (!function)
@@ -77,5 +94,7 @@ int32_t ck_call_kernel(ck_context *ctx, const ck_kernel *kernel, const void *arg
   }
   uint64_t failures = ctx->failures;
   int32_t code = ctx->profiling ? callProfiled(ctx, kernel, function, args) : function(ctx, args);
+  if (code == CK_OK && ctx->checkFinite && kernel->check_finite)
+    code = kernel->check_finite(ctx, args);
   return code == CK_OK ? CK_OK : locateError(ctx, code, failures, "%s", kernel->id);
 }

@@ -1,72 +1,18 @@
 //===- Engine.cpp - a model, compiled and ready to run --------------------===//
 #include "Engine.h"
 
-#include "ck/Dialect/CK/CKDialect.h"
-#include "ck/Import/Formats/AtomicFile.h"
-#include "ck/Target/Passes.h"
-#include "ck/Target/Program.h"
-#include "ck/Transforms/BufferizableOpInterfaceImpl.h"
 #include "ck/Transforms/Passes.h"
 #include "ck/Transforms/Pipelines.h"
 
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/InitAllDialects.h"
-#include "mlir/InitAllExtensions.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
-#include "llvm/Support/SourceMgr.h"
 
 #include <sys/mman.h>
 
 using namespace ck;
 using namespace ck::run;
-
-namespace {
-/// Turns the diagnostics of MLIR into one Error: the first error with its place and its notes.
-class DiagnosticCollector {
-public:
-  explicit DiagnosticCollector(mlir::MLIRContext &context)
-      : handler(&context, [this](mlir::Diagnostic &diagnostic) {
-          if (diagnostic.getSeverity() != mlir::DiagnosticSeverity::Error || !text.empty())
-            return mlir::success();
-          llvm::raw_string_ostream stream(text);
-          mlir::Location loc = diagnostic.getLocation();
-          if (auto file = llvm::dyn_cast<mlir::FileLineColLoc>(loc))
-            stream << file.getFilename().getValue() << ":" << file.getLine() << ":" << file.getColumn() << ": ";
-          else if (auto named = llvm::dyn_cast<mlir::NameLoc>(loc))
-            stream << named.getName().getValue() << ": ";
-          else if (!llvm::isa<mlir::UnknownLoc>(loc))
-            stream << loc << ": ";
-          stream << diagnostic;
-          for (mlir::Diagnostic &note : diagnostic.getNotes())
-            stream << "\n  " << note;
-          return mlir::success();
-        }) {}
-  Error error(const std::string &otherwise) const { return Error{text.empty() ? otherwise : text}; }
-
-private:
-  std::string text;
-  mlir::ScopedDiagnosticHandler handler;
-};
-} // namespace
-
-std::unique_ptr<mlir::MLIRContext> ck::run::makeContext() {
-  mlir::DialectRegistry registry;
-  mlir::registerAllDialects(registry);
-  mlir::registerAllExtensions(registry);
-  registry.insert<CKDialect>();
-  registerBufferizableOpInterfaceExternalModels(registry);
-  // The passes are a chain over one module: threads would only wait for each other.
-  auto context = std::make_unique<mlir::MLIRContext>(registry, mlir::MLIRContext::Threading::DISABLED);
-  // The place is in the message; the op in its generic form would only push the reasons away.
-  context->printOpOnDiagnostic(false);
-  return context;
-}
 
 static bool isModule(const std::string &path) {
   llvm::StringRef extension = llvm::sys::path::extension(path);
@@ -110,53 +56,9 @@ ck::run::compileToPlan(mlir::MLIRContext &context, const EngineOptions &options,
   return module;
 }
 
-Result<Program> ck::run::readPlan(mlir::ModuleOp module) {
-  DiagnosticCollector diagnostics(*module.getContext());
-  mlir::FailureOr<Program> program = readProgram(module);
-  if (mlir::failed(program))
-    return diagnostics.error("the plan cannot be read");
-  return std::move(*program);
-}
-
-Status ck::run::lowerPlan(mlir::ModuleOp module) {
-  DiagnosticCollector diagnostics(*module.getContext());
-  mlir::PassManager passes(module.getContext());
-  passes.addPass(createCKLowerToLLVM());
-  if (mlir::failed(passes.run(module)))
-    return diagnostics.error("the plan cannot be lowered");
-  return Status::success();
-}
-
 //===----------------------------------------------------------------------===//
 // Compilation
 //===----------------------------------------------------------------------===//
-
-/// The shared library beside the model whose plan has `digest`; empty if there is none.
-static std::string findCompiled(const std::string &model, const std::string &name, const std::string &digest) {
-  llvm::StringRef stem = llvm::StringRef(model).rtrim('/');
-  llvm::SmallString<128> replaced = stem;
-  llvm::sys::path::replace_extension(replaced, "so");
-  for (const std::string &path : {stem.str() + ".so", replaced.str().str()}) {
-    if (!llvm::sys::fs::is_regular_file(path))
-      continue;
-    auto table = loadSharedLibrary(path, name);
-    if (table && (*table)->abi_version == CK_ABI_VERSION && digest == (*table)->digest)
-      return path;
-  }
-  return "";
-}
-
-namespace {
-/// A fresh folder that is removed with everything in it.
-struct TemporaryFolder {
-  llvm::SmallString<128> path;
-  std::error_code create() { return llvm::sys::fs::createUniqueDirectory("ck", path); }
-  ~TemporaryFolder() {
-    if (!path.empty())
-      llvm::sys::fs::remove_directories(path);
-  }
-};
-} // namespace
 
 Status Engine::compile(const EngineOptions &options) {
   std::unique_ptr<mlir::MLIRContext> mlirContext = makeContext();
@@ -167,58 +69,11 @@ Status Engine::compile(const EngineOptions &options) {
   if (!options.quiet)
     for (const std::string &tensor : unused)
       llvm::errs() << "ck-run: warning: " << options.model << ": tensor '" << tensor << "' is not used by the model\n";
-  TemporaryFolder folder;
-  auto inFolder = [&](const char *name) -> Result<std::string> {
-    if (std::error_code code = folder.create())
-      return Error{"cannot make a temporary folder: " + code.message()};
-    return (folder.path + "/" + name).str();
-  };
-
-  if (options.kind == "interpret") {
-    Result<Program> program = readPlan(**module);
-    if (!program)
-      return program.error();
-    Result<std::string> path = inFolder("model.ckplan");
-    if (!path)
-      return path.error();
-    if (Status status = writeFileAtomically(*path, {printTable(*program)}); !status)
-      return status;
-    table = plan = ck_plan_load(ctx, path->c_str());
-    description = "table";
-    return table ? Status::success() : Status(Error{ck_context_error(ctx)});
-  }
-  if (options.kind == "jit") {
-    if (Status status = lowerPlan(**module); !status)
-      return status;
-    auto compiled = compileJit(**module);
-    if (!compiled)
-      return compiled.error();
-    jit = std::move(*compiled);
-    table = jit->model();
-    description = "jit";
-    return Status::success();
-  }
-
-  Result<Program> program = readPlan(**module);
-  if (!program)
-    return program.error();
-  std::string library = findCompiled(options.model, program->name, program->digest);
-  description = library;
-  if (library.empty()) {
-    Result<std::string> path = inFolder("model.so");
-    if (!path)
-      return path.error();
-    library = *path;
-    description = "built in a temporary folder";
-    if (Status status = lowerPlan(**module); !status)
-      return status;
-    if (Status status = writeSharedLibrary(**module, library); !status)
-      return status;
-  }
-  auto loaded = loadSharedLibrary(library, program->name);
-  if (!loaded)
-    return loaded.error();
-  table = *loaded;
+  auto execution = CompiledModel::create(**module, ctx, options.kind, options.model);
+  if (!execution)
+    return execution.error();
+  compiled = std::move(*execution);
+  table = compiled->table();
   return Status::success();
 }
 
@@ -296,8 +151,7 @@ Result<std::unique_ptr<Engine>> Engine::create(const EngineOptions &options) {
 Engine::~Engine() {
   if (state)
     ck_session_destroy(state);
-  if (plan)
-    ck_plan_destroy(plan);
+  compiled.reset();
   if (ctx)
     ck_context_destroy(ctx);
   for (auto [data, bytes] : mappings)

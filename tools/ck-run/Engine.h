@@ -7,13 +7,12 @@
 #ifndef CK_TOOLS_CK_RUN_ENGINE_H
 #define CK_TOOLS_CK_RUN_ENGINE_H
 
+#include "Compiled.h"
 #include "ck/Import/Formats/ModelConfig.h"
 #include "ck/Import/Formats/WeightSource.h"
 #include "ck/Import/Import.h"
 #include "ck/Runtime/Generate.h"
 #include "ck/Runtime/Runtime.h"
-#include "ck/Target/NativeCode.h"
-#include "ck/Target/Program.h"
 
 namespace ck::run {
 
@@ -31,13 +30,6 @@ struct EngineOptions {
 /// Imports a model and runs the inference pipeline on it; a module that is planned already stays as it is.
 Result<mlir::OwningOpRef<mlir::ModuleOp>> compileToPlan(mlir::MLIRContext &context, const EngineOptions &options,
                                                         std::vector<std::string> *unused = nullptr);
-/// Lowers a PLAN module in place with --ck-lower-to-llvm.
-Status lowerPlan(mlir::ModuleOp module);
-/// The program of a PLAN module.
-Result<Program> readPlan(mlir::ModuleOp module);
-/// A context with every dialect that the road needs.
-std::unique_ptr<mlir::MLIRContext> makeContext();
-
 class Engine {
 public:
   static Result<std::unique_ptr<Engine>> create(const EngineOptions &options);
@@ -53,7 +45,7 @@ public:
   /// A generator over the session; `chunk` is the most tokens of one call.
   Result<Generator> generator(int64_t chunk, std::optional<int32_t> bos) const;
   /// "aot: built in ..." and the like, for people.
-  const std::string &origin() const { return description; }
+  const std::string &origin() const { return compiled->origin(); }
 
 private:
   Engine() = default;
@@ -63,14 +55,12 @@ private:
   ck_context *ctx = nullptr;
   ck_session *state = nullptr;
   const ck_model *table = nullptr;
-  const ck_model *plan = nullptr; ///< owned, of the table engine
-  std::unique_ptr<JitModel> jit;
+  std::optional<CompiledModel> compiled;
   std::unique_ptr<WeightSource> source;
   std::vector<void *> pointers;
   std::vector<std::pair<void *, size_t>> mappings; ///< of random weights
   std::optional<ModelConfig> modelConfig;
   int64_t contextLimit = 0; ///< 0 = all rows of the caches
-  std::string description;
 };
 
 } // namespace ck::run

@@ -28,7 +28,8 @@ typedef enum ck_status {
   CK_OUT_OF_MEMORY = 2,
   CK_BOUND_EXCEEDED = 3, /* a size above its planned bound */
   CK_UNSUPPORTED = 4,    /* this machine or build cannot run it */
-  CK_MISMATCH = 5        /* version or digest differs */
+  CK_MISMATCH = 5,       /* version or digest differs */
+  CK_NOT_FINITE = 6      /* a result holds NaN or infinity, and somebody asked (ck_context_check_finite) */
 } ck_status;
 
 /* Instruction sets in rising order; a provider's implementation is the best one that it has at or below the
@@ -92,6 +93,11 @@ typedef struct ck_profile_row {
 CK_API void ck_profile_enable(ck_context *ctx, int on);
 CK_API int64_t ck_profile_rows(const ck_context *ctx, const ck_profile_row **rows);
 
+/* Looking for the first NaN or infinity: off by default. While it is on, a kernel call after which a float operand that it
+ * writes holds one fails with CK_NOT_FINITE; the message names kernel, operand, element and, in an entry, the step. Costs
+ * a pass over every result. */
+CK_API void ck_context_check_finite(ck_context *ctx, int on);
+
 /*--- Kernels: the registry generated from the kernel maps -----------------------------------------------------------*/
 
 /* Every provider has this type; `args` points to its ckk_<id>_args, an array of 8-byte slots. */
@@ -107,6 +113,8 @@ typedef struct ck_kernel {
   /* One letter per slot: r operand that is only read, w operand that is written, s arena scratch (capital: may be
    * NULL), i int64_t, f double. Lets the loader of a .ckplan check what it passes. */
   const char *slot_kinds;
+  /* CK_OK, or CK_NOT_FINITE for the first compact float operand written by a call with these args; may be NULL. */
+  int32_t (*check_finite)(ck_context *ctx, const void *args);
 } ck_kernel;
 
 /* NULL if there is none. */
@@ -117,6 +125,10 @@ CK_API const ck_kernel *const *ck_kernels(size_t *count);
  * CK_UNSUPPORTED when there is none, CK_INVALID_ARGUMENT when less thread scratch is reserved than the call needs.
  * Messages of a failing kernel get its id in front. Not for use inside a task. */
 CK_API int32_t ck_call_kernel(ck_context *ctx, const ck_kernel *kernel, const void *args);
+
+/* For generated code: CK_NOT_FINITE if one of `count` elements is NaN or infinite. `operand` may be NULL: absent. */
+CK_API int32_t ck_check_finite_f32(ck_context *ctx, const float *operand, int64_t count, const char *name);
+CK_API int32_t ck_check_finite_f64(ck_context *ctx, const double *operand, int64_t count, const char *name);
 
 /*--- Models ---------------------------------------------------------------------------------------------------------*/
 

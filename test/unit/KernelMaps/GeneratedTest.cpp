@@ -28,6 +28,9 @@ int32_t ckk_rmsnorm_forward__avx512(ck_context *, const ckk_rmsnorm_forward_args
 int32_t ck_call_kernel(ck_context *ctx, const ck_kernel *kernel, const void *args) {
   return 1000 + kernel->implementation[CK_ISA_SCALAR](ctx, args);
 }
+int32_t ck_check_finite_f32(ck_context *, const float *operand, int64_t count, const char *) {
+  return operand ? int32_t(count) : CK_OK;
+}
 }
 
 using namespace ck;
@@ -153,6 +156,19 @@ TEST(KernelGen, TwinErrors) {
   norm.sameAs = twin.id();
   EXPECT_EQ(generateKernelHeader(maps).error().message,
             "rmsnorm_forward: same_as names rmsnorm_forward_parallel, which is itself a twin");
+}
+
+TEST(Generated, FloatResultsAreCountedForTheFiniteCheck) {
+  const ck_kernel &norm = *ck_kernel_table[2];
+  float output[21], rstd[3];
+  ckk_rmsnorm_forward_args args = {};
+  args.T = 3;
+  args.E = 7;
+  args.rstd = rstd;
+  ASSERT_TRUE(norm.check_finite);
+  EXPECT_EQ(norm.check_finite(nullptr, &args), 3); // without an output, what it says of rstd
+  args.output = output;
+  EXPECT_EQ(norm.check_finite(nullptr, &args), 21);
 }
 
 } // namespace

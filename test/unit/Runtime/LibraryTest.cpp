@@ -5,9 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 #include "ck/Runtime/Generate.h"
+#include "ck/Runtime/Kernels.h"
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstring>
 #include <dlfcn.h>
 #include <fstream>
@@ -51,6 +53,28 @@ TEST(Library, ExportsKernelsButNotTheirImplementations) {
     EXPECT_FALSE(dlsym(RTLD_DEFAULT, (name + "__scalar").c_str())) << name;
   }
   EXPECT_FALSE(dlsym(RTLD_DEFAULT, "ck_kernel_table"));
+}
+
+TEST(Library, NamesTheFirstResultThatIsNotFinite) {
+  const float input[] = {1, INFINITY, 3, 4}, gamma[] = {1, 1};
+  float output[4];
+  ckk_rmsnorm_forward_args args = {};
+  args.input = input;
+  args.gamma = gamma;
+  args.output = output;
+  args.T = args.E = 2;
+  ck_context *ctx = ck_context_create(1);
+  ASSERT_TRUE(ctx);
+  EXPECT_EQ(ckk_rmsnorm_forward(ctx, &args), CK_OK);
+  ck_context_check_finite(ctx, 1);
+  EXPECT_EQ(ckk_rmsnorm_forward(ctx, &args), CK_NOT_FINITE);
+  std::string message = ck_context_error(ctx);
+  EXPECT_NE(message.find("rmsnorm_forward: result 'output' holds"), std::string::npos) << message;
+  EXPECT_NE(message.find("at element 1"), std::string::npos) << message;
+  args.input += 2;
+  args.T = 1;
+  EXPECT_EQ(ckk_rmsnorm_forward(ctx, &args), CK_OK);
+  ck_context_destroy(ctx);
 }
 
 TEST(Library, NeedsNoCompiler) {

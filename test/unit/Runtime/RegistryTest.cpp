@@ -32,7 +32,7 @@ TEST(Registry, RefusesAKernelWithoutAnImplementation) {
   ASSERT_EQ(ck_context_set_isa(ctx.get(), CK_ISA_SCALAR), CK_OK);
   EXPECT_EQ(ck_find_kernel("test_wide")->call(ctx.get(), nullptr), CK_UNSUPPORTED);
   EXPECT_STREQ(ck_context_error(ctx.get()), "test_wide: needs avx512, but this context runs scalar");
-  ck_kernel none = {"none", "", nullptr, {}, 0, nullptr, ""};
+  ck_kernel none = {"none", "", nullptr, {}, 0, nullptr, "", nullptr};
   EXPECT_EQ(ck_call_kernel(ctx.get(), &none, nullptr), CK_UNSUPPORTED);
   EXPECT_STREQ(ck_context_error(ctx.get()), "none: has no implementation in this build");
 }

@@ -80,7 +80,8 @@ int32_t wide(ck_context *, const void *) { return CK_OK; }
 #define TEST_KERNEL(name, slots, kinds, scratch, ...)                                                                  \
   extern const ck_kernel name##Kernel;                                                                                 \
   int32_t name##Call(ck_context *ctx, const void *args) { return ck_call_kernel(ctx, &name##Kernel, args); }           \
-  const ck_kernel name##Kernel = {"test_" #name, "digest-of-" #name, name##Call, {__VA_ARGS__}, slots, scratch, kinds};
+  const ck_kernel name##Kernel = {"test_" #name, "digest-of-" #name, name##Call, {__VA_ARGS__}, slots, scratch, kinds, \
+                                  nullptr};
 
 TEST_KERNEL(add, 5, "rRwif", nullptr, add)
 TEST_KERNEL(cumsum, 4, "rwwi", nullptr, cumsum)

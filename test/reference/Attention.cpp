@@ -64,7 +64,14 @@ Result<Geometry> readGeometry(const Call &call) {
                                      {"pos", {g.T}},
                                      {"sinks", {g.H}},
                                      {"output", queries},
-                                     {"lse", {g.H, g.T}}});
+                                     {"lse", {g.H, g.T}},
+                                     {"probs", {g.H, g.T, g.T}},
+                                     {"d_output", queries},
+                                     {"d_q", queries},
+                                     {"d_k", keys},
+                                     {"d_v", keys},
+                                     {"d_sinks", {g.H}},
+                                     {"d_scores", {g.H, g.T, g.T}}});
   if (!shapes)
     return shapes.error();
   return g;
@@ -87,7 +94,7 @@ Status attention(Call &call) {
   const Geometry &g = *read;
   const Tensor &q = call.in("q"), &k = call.in("k"), &v = call.in("v");
   const Tensor *sinks = call.optional("sinks");
-  Tensor &output = call.out("output"), *lse = call.wanted("lse");
+  Tensor &output = call.out("output"), *lse = call.wanted("lse"), *probs = call.wanted("probs");
   if (const Tensor *seqs = call.optional("seqs"))
     if (Status status = checkSequences(*seqs, g.T); !status)
       return status;
@@ -120,6 +127,97 @@ Status attention(Call &call) {
       }
       if (lse)
         lse->data[h * g.T + t] = top + std::log(sum);
+      for (int64_t j = keys.begin; probs && j < keys.end; ++j)
+        probs->data[(h * g.T + t) * g.T + j] = scores[j - keys.begin] / sum;
+    }
+  return Status::success();
+}
+
+/// Scores count from the recomputed probability p = exp(s - lse) and from delta = d_output . output, which is the sum
+/// over the keys of p dp.
+Status attentionGrad(Call &call) {
+  Result<Geometry> read = readGeometry(call);
+  if (!read)
+    return read.error();
+  const Geometry &g = *read;
+  const Tensor &q = call.in("q"), &k = call.in("k"), &v = call.in("v"), &dOutput = call.in("d_output");
+  const Tensor *sinks = call.optional("sinks");
+  Tensor *dQ = call.wanted("d_q"), *dK = call.wanted("d_k"), *dV = call.wanted("d_v"), *dSinks = call.wanted("d_sinks");
+  if (g.cache || (dSinks && !sinks))
+    return badCall("keys are rows of the call, and d_sinks comes with sinks");
+  if (const Tensor *seqs = call.optional("seqs"))
+    if (Status status = checkSequences(*seqs, g.T); !status)
+      return status;
+
+  double scale = call.number("scale") != 0 ? call.number("scale") : 1 / std::sqrt(static_cast<double>(g.D));
+  double cap = call.number("softcap");
+  for (int64_t h = 0; h < g.H; ++h)
+    for (int64_t t = 0; t < g.T; ++t) {
+      int64_t row = g.query(h, t);
+      double lse = call.in("lse").data[h * g.T + t], delta = 0;
+      for (int64_t d = 0; d < g.D; ++d)
+        delta += dOutput.data[row + d] * call.in("output").data[row + d];
+      if (dSinks)
+        dSinks->data[h] -= std::exp(sinks->data[h] - lse) * delta;
+      Range keys = visibleKeys(call, g, t);
+      for (int64_t j = keys.begin; j < keys.end; ++j) {
+        int64_t key = g.key(h / (g.H / g.KV), j);
+        double dot = 0, dP = 0;
+        for (int64_t d = 0; d < g.D; ++d) {
+          dot += q.data[row + d] * k.data[key + d];
+          dP += dOutput.data[row + d] * v.data[key + d];
+        }
+        double score = softcap(scale * dot, cap), p = std::exp(score - lse), dDot = p * (dP - delta) * scale;
+        if (cap != 0)
+          dDot *= 1 - std::pow(std::tanh(scale * dot / cap), 2);
+        for (int64_t d = 0; d < g.D; ++d) {
+          if (dQ)
+            dQ->data[row + d] += dDot * k.data[key + d];
+          if (dK)
+            dK->data[key + d] += dDot * q.data[row + d];
+          if (dV)
+            dV->data[key + d] += p * dOutput.data[row + d];
+        }
+      }
+    }
+  return Status::success();
+}
+
+/// Keys of probability 0 have no influence. d_scores is the gradient of scale * q.k.
+Status attentionProbsGrad(Call &call) {
+  Result<Geometry> read = readGeometry(call);
+  if (!read)
+    return read.error();
+  const Geometry &g = *read;
+  const Tensor &q = call.in("q"), &k = call.in("k"), &v = call.in("v"), &dOutput = call.in("d_output");
+  Tensor *dQ = call.wanted("d_q"), *dK = call.wanted("d_k"), *dV = call.wanted("d_v"), &dScores = call.out("d_scores");
+  double scale = call.number("scale") != 0 ? call.number("scale") : 1 / std::sqrt(static_cast<double>(g.D));
+  for (int64_t h = 0; h < g.H; ++h)
+    for (int64_t t = 0; t < g.T; ++t) {
+      const double *p = &call.in("probs").data[(h * g.T + t) * g.T];
+      double *dScore = &dScores.data[(h * g.T + t) * g.T];
+      int64_t row = g.query(h, t), kvHead = h / (g.H / g.KV);
+      double mean = 0;
+      for (int64_t j = 0; j < g.T; ++j) {
+        for (int64_t d = 0; d < g.D && p[j] != 0; ++d)
+          dScore[j] += dOutput.data[row + d] * v.data[g.key(kvHead, j) + d];
+        if (p[j] != 0)
+          mean += p[j] * dScore[j];
+      }
+      for (int64_t j = 0; j < g.T; ++j) {
+        if (p[j] == 0)
+          continue;
+        dScore[j] = p[j] * (dScore[j] - mean);
+        int64_t key = g.key(kvHead, j);
+        for (int64_t d = 0; d < g.D; ++d) {
+          if (dQ)
+            dQ->data[row + d] += scale * dScore[j] * k.data[key + d];
+          if (dK)
+            dK->data[key + d] += scale * dScore[j] * q.data[row + d];
+          if (dV)
+            dV->data[key + d] += p[j] * dOutput.data[row + d];
+        }
+      }
     }
   return Status::success();
 }
@@ -160,6 +258,48 @@ bool prepareAttention(Call &call, Random &random) {
     for (int64_t j = 0; j < g.S; ++j)
       for (int64_t d = 0; d < g.D && !seen[j]; ++d)
         call.inputs["k"].data[g.key(kvHead, j) + d] = call.inputs["v"].data[g.key(kvHead, j) + d] = notANumber;
+  return true;
+}
+
+/// Puts what the forward pass makes of the inputs among them, rounded to float.
+void runForward(Call &call, const Geometry &g, std::initializer_list<const char *> saved) {
+  Call forward;
+  forward.attrs = call.attrs;
+  for (const char *name : {"q", "k", "v", "sinks", "seqs"})
+    if (const Tensor *input = call.optional(name))
+      forward.inputs[name] = *input;
+  forward.outputs = {{"output", Tensor::zeros(call.in("q").shape)},
+                     {"lse", Tensor::zeros({g.H, g.T})},
+                     {"probs", Tensor::zeros({g.H, g.T, g.T})}};
+  if (!attention(forward))
+    return;
+  for (const char *name : saved) {
+    call.inputs[name] = forward.out(name);
+    for (double &value : call.inputs[name].data)
+      value = static_cast<float>(value);
+  }
+}
+
+bool prepareAttentionGrad(Call &call, Random &random) {
+  if (!prepareAttention(call, random))
+    return false;
+  if (Result<Geometry> read = readGeometry(call))
+    runForward(call, *read, {"output", "lse"});
+  return true;
+}
+
+/// Probabilities of one mask or another.
+bool prepareAttentionProbsGrad(Call &call, Random &random) {
+  Call forward = call;
+  const char *masks[] = {"causal", "sliding", "full"};
+  forward.attrs["mask"] = std::string(masks[random.below(3)]);
+  forward.attrs["window"] = 1 + random.below(9);
+  forward.attrs["softcap"] = 0.0;
+  if (!prepareAttention(forward, random))
+    return false;
+  if (Result<Geometry> read = readGeometry(forward))
+    runForward(forward, *read, {"probs"});
+  call.inputs = forward.inputs;
   return true;
 }
 
@@ -228,7 +368,7 @@ std::vector<Operation> attentionOperations() {
   Operation attend;
   attend.name = "attention";
   attend.inputs = {"q", "k", "v", "pos?", "sinks?", "seqs?"};
-  attend.outputs = {"output", "lse?"};
+  attend.outputs = {"output", "lse?", "probs?"};
   attend.defaults = {{"heads", int64_t(1)},
                      {"kv_heads", int64_t(1)},
                      {"layout", std::string("cache")},
@@ -245,6 +385,25 @@ std::vector<Operation> attentionOperations() {
                   {{{"scale", 0.0}}, {{"scale", 0.17}}},
                   {{{"softcap", 0.0}}, {{"softcap", 2.0}}}};
 
+  Operation gradient = attend;
+  gradient.name = "attention_grad";
+  gradient.inputs = {"d_output", "q", "k", "v", "output", "lse", "sinks?", "seqs?"};
+  gradient.outputs = {"d_q?", "d_k?", "d_v?", "d_sinks?"};
+  gradient.defaults.erase("save");
+  gradient.defaults["layout"] = std::string("token_major");
+  gradient.evaluate = attentionGrad;
+  gradient.prepare = prepareAttentionGrad;
+
+  Operation probsGradient;
+  probsGradient.name = "attention_probs_grad";
+  probsGradient.inputs = {"d_output", "q", "k", "v", "probs"};
+  probsGradient.outputs = {"d_q?", "d_k?", "d_v?", "d_scores"};
+  probsGradient.defaults = {
+      {"heads", int64_t(1)}, {"kv_heads", int64_t(1)}, {"layout", std::string("head_major")}, {"scale", 0.0}};
+  probsGradient.evaluate = attentionProbsGrad;
+  probsGradient.prepare = prepareAttentionProbsGrad;
+  probsGradient.draws = {headCounts(), {{{"scale", 0.0}}, {{"scale", 0.17}}}};
+
   Operation update;
   update.name = "cache_update";
   update.inputs = {"k_cache", "v_cache", "k", "v", "pos"};
@@ -253,7 +412,7 @@ std::vector<Operation> attentionOperations() {
   update.evaluate = cacheUpdate;
   update.prepare = prepareCacheUpdate;
   update.spoil = spoilCacheUpdate;
-  return {attend, update};
+  return {attend, gradient, probsGradient, update};
 }
 
 } // namespace ck::reference

@@ -1,0 +1,240 @@
+//===- Products.h - small matrix products held in registers -----*- C++ -*-===//
+//
+// The gradients of attention are products of blocks of at most kBlock rows by kBlock keys. All of them are
+//
+//   out[m][n] = sum_i a(m, i) b[i][n]
+//
+// where vectors run along n, b and out have rows of whole vectors, and single elements of a are broadcast, so that a
+// may lie either way round. Packing gives operands that form.
+//
+//===----------------------------------------------------------------------===//
+
+// This guard is per target, so it flips with the toggle of foreach_target.h.
+#if defined(CK_LIB_RUNTIME_KERNELS_ATTENTION_PRODUCTS_H) == defined(HWY_TARGET_TOGGLE)
+#ifdef CK_LIB_RUNTIME_KERNELS_ATTENTION_PRODUCTS_H
+#undef CK_LIB_RUNTIME_KERNELS_ATTENTION_PRODUCTS_H
+#else
+#define CK_LIB_RUNTIME_KERNELS_ATTENTION_PRODUCTS_H
+#endif
+
+#include "Quads.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace ck {
+namespace HWY_NAMESPACE {
+
+inline constexpr int64_t kBlock = 64; ///< rows and keys of a block
+/// Register tile: broadcast elements by vectors. The sums, one row of b and one element of a fit the registers.
+inline constexpr int kTall = HWY_TARGET == HWY_SCALAR ? 2 : 6;
+inline constexpr int kWide = HWY_TARGET == HWY_AVX2 ? 2 : 4;
+
+/// Element (m, i) of a is a[m * aRow + i * aStep]; i runs over [0, steps). All of b and out lie `bStep` and `outRow`
+/// elements apart. With `add` the sums are added to out.
+struct Product {
+  const float *a;
+  int64_t aRow, aStep;
+  const float *b;
+  int64_t bStep;
+  float *out;
+  int64_t outRow;
+  int64_t steps;
+  bool add;
+};
+
+template <int Tall, int Wide> HWY_NOINLINE void productTile(const Product &p) {
+  F32 sum[Tall][Wide];
+#pragma GCC unroll 16
+  for (int m = 0; m < Tall; ++m)
+#pragma GCC unroll 16
+    for (int n = 0; n < Wide; ++n)
+      sum[m][n] = zero();
+  // Three rows per pointer, and no pointer known to follow from another: compilers would else keep one per row.
+  constexpr int kPointers = (Tall + 2) / 3;
+  const int64_t aRow = p.aRow, aStep = p.aStep, bStep = p.bStep;
+  const float *b = p.b, *a[kPointers];
+#pragma GCC unroll 16
+  for (int i = 0; i < kPointers; ++i)
+    a[i] = p.a + 3 * i * aRow;
+#pragma GCC unroll 1
+  for (int64_t step = 0; step < p.steps; ++step) {
+    F32 row[Wide];
+#pragma GCC unroll 16
+    for (int n = 0; n < Wide; ++n)
+      row[n] = load(b + n * kLanes);
+#pragma GCC unroll 16
+    for (int m = 0; m < Tall; ++m) {
+      const F32 element = set(a[m / 3][m % 3 * aRow]);
+#pragma GCC unroll 16
+      for (int n = 0; n < Wide; ++n)
+        sum[m][n] = fma(element, row[n], sum[m][n]);
+    }
+    b += bStep;
+#pragma GCC unroll 16
+    for (int i = 0; i < kPointers; ++i) {
+      a[i] += aStep;
+      asm("" : "+r"(a[i]));
+    }
+  }
+#pragma GCC unroll 16
+  for (int m = 0; m < Tall; ++m)
+#pragma GCC unroll 16
+    for (int n = 0; n < Wide; ++n) {
+      float *at = p.out + m * p.outRow + n * kLanes;
+      store(p.add ? load(at) + sum[m][n] : sum[m][n], at);
+    }
+}
+
+template <int Tall> HWY_INLINE void productRow(Product p, int64_t vectors) {
+  for (; vectors >= kWide; vectors -= kWide, p.b += kWide * kLanes, p.out += kWide * kLanes)
+    productTile<Tall, kWide>(p);
+  if (vectors == 1)
+    productTile<Tall, 1>(p);
+  else if (vectors == 2)
+    productTile<Tall, 2>(p);
+  else if (vectors == 3)
+    productTile<Tall, 3>(p);
+}
+
+/// The product for m in [0, rows), rows <= kTall, and n in [0, vectors * kLanes).
+HWY_INLINE void multiply(const Product &p, int64_t rows, int64_t vectors) {
+  if (rows == kTall)
+    return productRow<kTall>(p, vectors);
+#if HWY_TARGET != HWY_SCALAR
+  if (rows == 5)
+    return productRow<5>(p, vectors);
+  if (rows == 4)
+    return productRow<4>(p, vectors);
+  if (rows == 3)
+    return productRow<3>(p, vectors);
+  if (rows == 2)
+    return productRow<2>(p, vectors);
+#endif
+  if (rows == 1)
+    productRow<1>(p, vectors);
+}
+
+/// Calls body(first, count) for groups of at most kTall that cover [0, n).
+template <typename Body> HWY_INLINE void overGroups(int64_t n, Body body) {
+  for (int64_t first = 0; first < n; first += kTall)
+    body(first, std::min<int64_t>(kTall, n - first));
+}
+
+/// Rows of `stride` elements that hold D each.
+struct Rows {
+  const float *data;
+  int64_t stride;
+};
+
+/// D up to whole vectors of the widest instruction set, so that scratch has one size for all.
+inline int64_t paddedWidth(int64_t D) { return ceilDiv(D, 16) * 16; }
+
+/// to[row * padded + d] = from[row][d], 0 behind D. True if everything is finite.
+HWY_INLINE bool packRows(Rows from, int64_t rows, int64_t D, float *to) {
+  const int64_t padded = paddedWidth(D);
+  F32 sum = zero(); // x * 0 is NaN for anything that is not finite
+  for (int64_t row = 0; row < rows; ++row, from.data += from.stride, to += padded) {
+    int64_t d = 0;
+    for (; d + kLanes <= D; d += kLanes) {
+      const F32 v = load(from.data + d);
+      sum = fma(v, zero(), sum);
+      store(v, to + d);
+    }
+    for (; d < padded; d += kLanes) {
+      const F32 v = loadN(from.data + d, std::max<int64_t>(0, D - d));
+      sum = fma(v, zero(), sum);
+      store(v, to + d);
+    }
+  }
+  return hn::AllTrue(F32Tag(), sum == zero());
+}
+
+/// to[d * kBlock + row] = from[row][d] * factor for rows in [0, rows), 0 behind them.
+HWY_INLINE void packTransposed(Rows from, int64_t rows, int64_t D, float factor, float *to) {
+  int64_t row = 0;
+#if HWY_TARGET != HWY_SCALAR
+  const F32 scale = set(factor);
+  for (; row + kLanes <= rows; row += kLanes) {
+    const float *at = from.data + row * from.stride;
+    int64_t d = 0;
+    for (; d + 4 <= D; d += 4) {
+      // Vector i holds d..d+3 of the rows i, i + 4, ...; transposed, vector i holds column d + i of all rows.
+      F32 v[4];
+#pragma GCC unroll 4
+      for (int64_t i = 0; i < 4; ++i)
+        v[i] = loadQuads(at + i * from.stride + d, 4 * from.stride) * scale;
+      transposeQuads(v[0], v[1], v[2], v[3]);
+#pragma GCC unroll 4
+      for (int64_t i = 0; i < 4; ++i)
+        store(v[i], to + (d + i) * kBlock + row);
+    }
+    for (; d < D; ++d)
+      for (int64_t i = 0; i < kLanes; ++i)
+        to[d * kBlock + row + i] = at[i * from.stride + d] * factor;
+  }
+#endif
+  if (row == kBlock)
+    return;
+  for (int64_t d = 0; d < D; ++d) {
+    for (int64_t i = row; i < rows; ++i)
+      to[d * kBlock + i] = from.data[i * from.stride + d] * factor;
+    for (int64_t i = std::max(row, rows); i < kBlock; ++i)
+      to[d * kBlock + i] = 0;
+  }
+}
+
+/// to[row] = a[row] . b[row], summed in the order of multiply(): where all of a's weight falls on one key, d_output.v -
+/// delta is an exact 0.
+HWY_INLINE void dotRows(Rows a, Rows b, int64_t rows, int64_t D, float *to) {
+  int64_t row = 0;
+#if HWY_TARGET != HWY_SCALAR
+  for (; row + kLanes <= rows; row += kLanes) {
+    const float *atA = a.data + row * a.stride, *atB = b.data + row * b.stride;
+    F32 sum = zero();
+    int64_t d = 0;
+    for (; d + 4 <= D; d += 4) {
+      F32 u[4], v[4];
+#pragma GCC unroll 4
+      for (int64_t i = 0; i < 4; ++i) {
+        u[i] = loadQuads(atA + i * a.stride + d, 4 * a.stride);
+        v[i] = loadQuads(atB + i * b.stride + d, 4 * b.stride);
+      }
+      transposeQuads(u[0], u[1], u[2], u[3]);
+      transposeQuads(v[0], v[1], v[2], v[3]);
+#pragma GCC unroll 4
+      for (int64_t i = 0; i < 4; ++i)
+        sum = fma(u[i], v[i], sum);
+    }
+    for (; d < D; ++d) {
+      HWY_ALIGN float u[kLanes], v[kLanes];
+      for (int64_t i = 0; i < kLanes; ++i)
+        u[i] = atA[i * a.stride + d], v[i] = atB[i * b.stride + d];
+      sum = fma(load(u), load(v), sum);
+    }
+    store(sum, to + row);
+  }
+#endif
+  for (; row < rows; ++row) {
+    F32 sum = zero();
+    for (int64_t d = 0; d < D; ++d)
+      sum = fma(set(a.data[row * a.stride + d]), set(b.data[row * b.stride + d]), sum);
+    to[row] = hn::GetLane(sum);
+  }
+}
+
+/// to[row][d] += from[row * padded + d].
+HWY_INLINE void addRows(const float *from, int64_t rows, int64_t D, float *to, int64_t stride) {
+  const int64_t padded = paddedWidth(D);
+  for (int64_t row = 0; row < rows; ++row, from += padded, to += stride) {
+    int64_t d = 0;
+    for (; d + kLanes <= D; d += kLanes)
+      store(load(to + d) + load(from + d), to + d);
+    if (d < D)
+      storeN(loadN(to + d, D - d) + load(from + d), to + d, D - d);
+  }
+}
+
+} // namespace HWY_NAMESPACE
+} // namespace ck
+HWY_AFTER_NAMESPACE();
+
+#endif // CK_LIB_RUNTIME_KERNELS_ATTENTION_PRODUCTS_H

@@ -114,6 +114,150 @@ bool prepareProduct(Call &call, Random &) {
   return true;
 }
 
+/// A matrix inside a tensor: element (row, column) is at rows(row) + columns(column).
+struct View {
+  const std::vector<double> &data;
+  int64_t rowStride, group, groupStride; ///< columns lie in groups
+
+  double at(int64_t row, int64_t column) const {
+    return data[row * rowStride + column / group * groupStride + column % group];
+  }
+};
+
+View rowMajor(const Tensor &tensor) {
+  return {tensor.data, tensor.extent(1), std::max<int64_t>(1, tensor.extent(1)), 0};
+}
+/// [heads, rows, width] as rows by heads * width.
+View headMajor(const Tensor &tensor) {
+  int64_t rows = tensor.extent(1), width = tensor.extent(2);
+  return {tensor.data, width, std::max<int64_t>(1, width), rows * width};
+}
+
+/// Adds the gradients of output[t,n] = sum_k input[t,k] * weight[n,k] + bias[n] to those that are wanted; the stores
+/// put (t,k) and (n,k) where they belong.
+template <typename AtInput, typename AtWeight>
+void projectGrad(const View &dOutput, const View &input, const View &weight, int64_t T, int64_t K, int64_t N,
+                 Tensor *dInput, AtInput atInput, Tensor *dWeight, AtWeight atWeight, Tensor *dBias) {
+  for (int64_t t = 0; t < T; ++t)
+    for (int64_t n = 0; n < N; ++n) {
+      double d = dOutput.at(t, n);
+      for (int64_t k = 0; k < K && dInput; ++k)
+        dInput->data[atInput(t, k)] += d * weight.at(n, k);
+      for (int64_t k = 0; k < K && dWeight; ++k)
+        dWeight->data[atWeight(n, k)] += d * input.at(t, k);
+      if (dBias)
+        dBias->data[n] += d;
+    }
+}
+
+Status linearGrad(Call &call) {
+  const Tensor &dOutput = call.in("d_output"), &input = call.in("input"), &weight = call.in("weight");
+  int64_t T = input.extent(0), K = input.extent(1), N = weight.extent(0);
+  if (Status status = call.expectShapes(
+          {{"d_output", {T, N}}, {"weight", {N, K}}, {"d_input", {T, K}}, {"d_weight", {N, K}}, {"d_bias", {N}}});
+      !status)
+    return status;
+  auto at = [K](int64_t row, int64_t k) { return row * K + k; };
+  projectGrad(rowMajor(dOutput), rowMajor(input), rowMajor(weight), T, K, N, call.wanted("d_input"), at,
+              call.wanted("d_weight"), at, call.wanted("d_bias"));
+  return Status::success();
+}
+
+Status qkvLinearGrad(Call &call) {
+  const Tensor &input = call.in("input");
+  int64_t T = input.extent(0), E = input.extent(1);
+  bool isHeadMajor = call.word("layout") == "head_major";
+  if (Status status = call.expectShapes({{"d_input", {T, E}}}); !status)
+    return status;
+  auto at = [E](int64_t row, int64_t e) { return row * E + e; };
+  for (const char *name : {"q", "k", "v"}) {
+    const Tensor &weight = call.in(std::string("w") + name), &dOutput = call.in(std::string("d_") + name);
+    Tensor *dWeight = call.wanted(std::string("d_w") + name), *dBias = call.wanted(std::string("d_b") + name);
+    int64_t N = weight.extent(0);
+    int64_t heads = isHeadMajor ? call.integer(name[0] == 'q' ? "heads" : "kv_heads") : 1;
+    if (weight.shape != std::vector<int64_t>{N, E} || heads < 1 || N % heads != 0)
+      return badCall(std::string("w") + name + " does not fit the input or the number of heads");
+    std::vector<int64_t> shape = isHeadMajor ? std::vector<int64_t>{heads, T, N / heads} : std::vector<int64_t>{T, N};
+    if (dOutput.shape != shape || (dWeight && dWeight->shape != weight.shape) ||
+        (dBias && dBias->shape != std::vector<int64_t>{N}))
+      return badCall(std::string("a shape of a gradient of ") + name + " does not follow from its weight");
+    projectGrad(isHeadMajor ? headMajor(dOutput) : rowMajor(dOutput), rowMajor(input), rowMajor(weight), T, E, N,
+                call.wanted("d_input"), at, dWeight, at, dBias);
+  }
+  return Status::success();
+}
+
+Status outLinear(Call &call) {
+  const Tensor &input = call.in("input"), &weight = call.in("weight"), *bias = call.optional("bias");
+  Tensor &output = call.out("output");
+  int64_t H = input.extent(0), T = input.extent(1), D = input.extent(2), N = weight.extent(1);
+  if (Status status = call.expectShapes({{"weight", {H, N, D}}, {"bias", {N}}, {"output", {T, N}}}); !status)
+    return status;
+  for (int64_t t = 0; t < T; ++t)
+    for (int64_t n = 0; n < N; ++n) {
+      double sum = bias ? bias->data[n] : 0.0;
+      for (int64_t h = 0; h < H; ++h)
+        for (int64_t d = 0; d < D; ++d)
+          sum += input.data[(h * T + t) * D + d] * weight.data[(h * N + n) * D + d];
+      output.data[t * N + n] = sum;
+    }
+  return Status::success();
+}
+
+Status outLinearGrad(Call &call) {
+  const Tensor &dOutput = call.in("d_output"), &input = call.in("input"), &weight = call.in("weight");
+  int64_t H = input.extent(0), T = input.extent(1), D = input.extent(2), N = weight.extent(1);
+  if (Status status = call.expectShapes({{"d_output", {T, N}},
+                                         {"weight", {H, N, D}},
+                                         {"d_input", {H, T, D}},
+                                         {"d_weight", {H, N, D}},
+                                         {"d_bias", {N}}});
+      !status)
+    return status;
+  auto atInput = [=](int64_t t, int64_t k) { return (k / D * T + t) * D + k % D; };
+  auto atWeight = [=](int64_t n, int64_t k) { return (k / D * N + n) * D + k % D; };
+  projectGrad(rowMajor(dOutput), headMajor(input), headMajor(weight), T, H * D, N, call.wanted("d_input"), atInput,
+              call.wanted("d_weight"), atWeight, call.wanted("d_bias"));
+  return Status::success();
+}
+
+Status headLinearGrad(Call &call) {
+  const Tensor &dLogits = call.in("d_logits"), &input = call.in("input"), &weight = call.in("weight");
+  bool embedMajor = call.word("w_layout") == "embed_major";
+  int64_t T = input.extent(0), E = input.extent(1), V = weight.extent(embedMajor ? 1 : 0);
+  std::vector<int64_t> weightShape = embedMajor ? std::vector<int64_t>{E, V} : std::vector<int64_t>{V, E};
+  if (Status status = call.expectShapes(
+          {{"d_logits", {T, V}}, {"weight", weightShape}, {"d_input", {T, E}}, {"d_weight", weightShape}});
+      !status)
+    return status;
+  Tensor *dInput = call.wanted("d_input"), *dWeight = call.wanted("d_weight");
+  for (int64_t t = 0; t < T; ++t)
+    for (int64_t v = 0; v < V; ++v)
+      for (int64_t e = 0; e < E; ++e) {
+        int64_t at = embedMajor ? e * V + v : v * E + e;
+        if (dInput)
+          dInput->data[t * E + e] += dLogits.data[t * V + v] * weight.data[at];
+        if (dWeight)
+          dWeight->data[at] += dLogits.data[t * V + v] * input.data[t * E + e];
+      }
+  return Status::success();
+}
+
+/// An operation that is the gradient of another: of results that start as operands, those operands are optional.
+Operation gradient(const char *name, std::vector<std::string> inputs, const std::vector<std::string> &results,
+                   Status (*evaluate)(Call &)) {
+  Operation operation;
+  operation.name = name;
+  operation.inputs = std::move(inputs);
+  for (const std::string &result : results) {
+    operation.inputs.push_back(result + "?");
+    operation.outputs.push_back(result + "?");
+  }
+  operation.defaults = {{"accumulate", std::string("none")}};
+  operation.evaluate = evaluate;
+  return operation;
+}
+
 } // namespace
 
 std::vector<Operation> linearOperations() {
@@ -149,7 +293,26 @@ std::vector<Operation> linearOperations() {
   head.evaluate = headLinear;
   head.prepare = prepareProduct;
   head.draws = {{{{"softcap", 0.0}}, {{"softcap", 3.0}}}};
-  return {embed, product, qkv, head};
+
+  Operation out;
+  out.name = "out_linear";
+  out.inputs = {"input", "weight", "bias?"};
+  out.outputs = {"output"};
+  out.evaluate = outLinear;
+
+  // Gradients add to their results, which start as zeros, or as the operands of the same name.
+  Operation productGrad =
+      gradient("linear_grad", {"d_output", "input", "weight"}, {"d_input", "d_weight", "d_bias"}, linearGrad);
+  Operation outGrad =
+      gradient("out_linear_grad", {"d_output", "input", "weight"}, {"d_input", "d_weight", "d_bias"}, outLinearGrad);
+  Operation qkvGrad = gradient("qkv_linear_grad", {"d_q", "d_k", "d_v", "input", "wq", "wk", "wv"},
+                               {"d_input", "d_wq", "d_wk", "d_wv", "d_bq", "d_bk", "d_bv"}, qkvLinearGrad);
+  qkvGrad.defaults.insert(qkv.defaults.begin(), qkv.defaults.end());
+  qkvGrad.draws = {headCounts()};
+  Operation headGrad =
+      gradient("head_linear_grad", {"d_logits", "input", "weight"}, {"d_input", "d_weight"}, headLinearGrad);
+  headGrad.defaults["w_layout"] = std::string("vocab_major");
+  return {embed, product, qkv, head, out, productGrad, outGrad, qkvGrad, headGrad};
 }
 
 } // namespace ck::reference

@@ -106,7 +106,7 @@ protected:
   void useThreads(int threads) {
     context.reset(ck_context_create(threads));
     ASSERT_TRUE(context);
-    ASSERT_EQ(ck_context_reserve_thread_scratch(context.get(), static_cast<size_t>(gemmThreadScratchBytes())), CK_OK);
+    ASSERT_EQ(ck_context_reserve_thread_scratch(context.get(), 4 * kGemmThreadFloats), CK_OK);
   }
   void run(GemmProblem &problem) {
     Guarded<> packed(gemmPackedFloats(problem.m, problem.k));
@@ -117,8 +117,8 @@ protected:
   static GemmTarget targetOf(Matrix &b, Matrix &c, float *bias = nullptr) {
     GemmTarget target;
     target.b = b.memory.data();
-    target.strideK = b.strideRow;
-    target.strideN = b.strideCol;
+    target.bK = b.strideRow;
+    target.bN = b.strideCol;
     target.n = b.cols;
     target.bias = bias;
     target.c = c.memory.data();
@@ -130,8 +130,8 @@ protected:
     problem.m = a.rows;
     problem.k = a.cols;
     problem.a = a.memory.data();
-    problem.aStrideM = a.strideRow;
-    problem.aStrideK = a.strideCol;
+    problem.aM = a.strideRow;
+    problem.aK = a.strideCol;
     problem.targets = &target;
     return problem;
   }
@@ -220,12 +220,12 @@ TEST_P(GemmTest, StridedBothWays) {
     Matrix a(m, 2 * 19, false), b(2 * 19, 2 * 15, false), c(m, 15, false);
     a.fill(random), b.fill(random);
     GemmTarget target = targetOf(b, c);
-    target.strideK = 2 * b.strideRow;
-    target.strideN = 2;
+    target.bK = 2 * b.strideRow;
+    target.bN = 2;
     target.n = 15;
     GemmProblem problem = problemOf(a, target);
     problem.k = 19;
-    problem.aStrideK = 2;
+    problem.aK = 2;
     run(problem);
     for (int64_t i = 0; i < m; ++i)
       for (int64_t j = 0; j < 15; ++j) {
@@ -285,8 +285,8 @@ TEST_P(GemmTest, ManyTargetsAndHeads) {
       weights.back()->fill(random);
       outputs.push_back(std::make_unique<Matrix>(h * m, kWidth, false, 0)); // [h, m, width]
       targets.push_back(targetOf(*weights.back(), *outputs.back()));
-      targets.back().strideM = targets.back().group = kWidth;
-      targets.back().groupStride = m * kWidth;
+      targets.back().strideM = kWidth;
+      targets.back().cN = {1, kWidth, m * kWidth};
     }
     GemmProblem problem = problemOf(a, targets[0]);
     problem.targets = targets.data();
@@ -326,28 +326,36 @@ TEST_P(GemmTest, BitsDoNotDependOnThreads) {
 
 TEST_P(GemmTest, ScratchStaysWithinItsBounds) {
   // What kernel maps promise, element by element.
-  const auto bound = [](Size size, bool transposeB) {
-    const int64_t rows = std::min((size.m + 15) / 16 * 16, kGemmBlockM), cols = std::min(size.n, kGemmBlockN);
-    return rows * cols + (transposeB ? 0 : cols * std::min(size.k, kGemmBlockK));
+  const auto bound = [](Size size) {
+    const int64_t rows = std::min<int64_t>((size.m + 15) / 16 * 16, 256), cols = std::min(size.n, kGemmBlockN);
+    return cols * (rows + std::min((size.k + 15) / 16 * 16, kGemmBlockK) + kGemmPad);
   };
-  const int64_t most = gemmThreadScratchBytes() / 4;
   for (bool transposeB : {false, true})
     for (Size size : {Size{17, 5, 700}, Size{255, 300, 300}, Size{257, 191, 520}, Size{513, 13, 257}, Size{600, 2, 300},
-                      Size{1030, 7, 260}}) {
-      std::mt19937 random(19);
-      Matrix a(size.m, size.k, false), b(size.k, size.n, transposeB), c(size.m, size.n, false);
-      a.fill(random), b.fill(random);
-      for (int thread = 0; thread < 2; ++thread)
-        std::memset(ck_thread_scratch(context.get(), thread), 0xff, static_cast<size_t>(gemmThreadScratchBytes()));
-      const GemmTarget target = targetOf(b, c);
-      GemmProblem problem = problemOf(a, target);
-      run(problem);
-      for (int thread = 0; thread < 2; ++thread) {
-        const auto *scratch = static_cast<const uint32_t *>(ck_thread_scratch(context.get(), thread));
-        for (int64_t i = bound(size, transposeB); i < most; ++i)
-          ASSERT_EQ(scratch[i], 0xffffffffu) << "m " << size.m << " n " << size.n << " k " << size.k << " at " << i;
+                      Size{1030, 7, 260}, Size{1030, 300, 1024}, Size{530, 700, 255}})
+      for (bool packed : {false, true}) {
+        if (packed && !transposeB)
+          continue;
+        SCOPED_TRACE(testing::Message() << "m " << size.m << " n " << size.n << " k " << size.k);
+        std::mt19937 random(19);
+        Matrix a(size.m, size.k, false, 0), b(size.k, size.n, transposeB, 0), c(size.m, size.n, false);
+        a.fill(random), b.fill(random);
+        const int64_t most = packed ? bound(size) : kGemmThreadFloats;
+        constexpr int64_t kGuard = 4096;
+        ASSERT_EQ(ck_context_reserve_thread_scratch(context.get(), 4 * (kGemmThreadFloats + kGuard)), CK_OK);
+        for (int thread = 0; thread < 2; ++thread)
+          std::memset(ck_thread_scratch(context.get(), thread), 0xff, 4 * (kGemmThreadFloats + kGuard));
+        const GemmTarget target = targetOf(b, c);
+        GemmProblem problem = problemOf(a, target);
+        Guarded<> room(gemmPackedFloats(size.m, size.k));
+        problem.packed = packed ? room.data() : nullptr;
+        ASSERT_EQ(gemm(context.get(), GetParam(), problem), CK_OK);
+        for (int thread = 0; thread < 2; ++thread) {
+          const auto *scratch = static_cast<const uint32_t *>(ck_thread_scratch(context.get(), thread));
+          for (int64_t i = most; i < kGemmThreadFloats + kGuard; ++i)
+            ASSERT_EQ(scratch[i], 0xffffffffu) << "at " << i;
+        }
       }
-    }
 }
 
 TEST_P(GemmTest, NonFiniteValuesReachTheirRowsAndColumnsOnly) {

@@ -1,7 +1,8 @@
 //===- Gemm.h - the matrix product under every linear layer -----*- C++ -*-===//
 //
 // C (+)= act(A B + bias) with A and C in f32 and B in any storage type that has an unpack functor (GemmStorage.h). B
-// may be several matrices that share A, as in a query/key/value projection. NT, NN, TN and TT are strides.
+// may be several matrices that share A, as in a query/key/value projection. NT, NN, TN and TT are strides, and each
+// axis may lie in groups, as heads do.
 //
 // Bits: every element of C is a sum in a fixed order that depends on shapes and on the instruction set, never on the
 // number of threads or on its neighbours in a tile.
@@ -23,44 +24,60 @@ enum class GemmActivation { None, Silu, GeluTanh, GeluErf, GeluQuick, Relu, Relu
 /// Storage types of B.
 enum class GemmType { F32, BF16 };
 
-/// One right-hand matrix B[k,n] with its destination. Strides count elements. A weight W[N,K] is strideK = 1,
-/// strideN = K; a matrix [K,N] is strideK = N, strideN = 1.
+/// Where the indices of one axis of a matrix lie, in elements: `stride` apart, or, with a group, `stride` apart within
+/// groups of `group` indices that are `groupStride` apart. Columns h*D+d of a head-major [H,T,D] are {1, D, T*D}.
+struct GemmAxis {
+  GemmAxis(int64_t stride = 0, int64_t group = 0, int64_t groupStride = 0)
+      : stride(stride), group(group), groupStride(groupStride) {}
+
+  int64_t offset(int64_t i) const { return group ? i / group * groupStride + i % group * stride : i * stride; }
+  /// How many of the `count` indices from i on are a plain `stride` apart.
+  int64_t run(int64_t i, int64_t count) const { return group ? std::min(count, group - i % group) : count; }
+
+  int64_t stride, group, groupStride;
+};
+
+/// One right-hand matrix B[k,n] with its destination. A weight W[N,K] has bK = 1, bN = K; a matrix [K,N] has bK = N,
+/// bN = 1.
 struct GemmTarget {
   const void *b = nullptr;
-  int64_t strideK = 0, strideN = 0;
+  GemmAxis bK, bN;
   int64_t n = 0;
   const float *bias = nullptr; ///< n elements, or null
   float *c = nullptr;
-  int64_t strideM = 0; ///< of C, whose columns are contiguous within a group
-  /// Columns form groups of `group` elements, `groupStride` apart; 0 = one group. A head-major result [H,T,D] has
-  /// strideM = D, group = D, groupStride = T * D.
-  int64_t group = 0, groupStride = 0;
+  int64_t strideM = 0; ///< of C
+  GemmAxis cN = 1;     ///< of C; the stride is 1
 };
 
 /// A whole product. It describes memory and owns none.
 struct GemmProblem {
   int64_t m = 0, k = 0;
   const float *a = nullptr;
-  int64_t aStrideM = 0, aStrideK = 0;
+  GemmAxis aM, aK;
   const GemmTarget *targets = nullptr;
   int count = 1;
   GemmType type = GemmType::F32; ///< of every B
   GemmActivation activation = GemmActivation::None;
   float cap = 0;           ///< of Softcap: cap * tanh(x / cap)
   bool accumulate = false; ///< C += instead of C =
-  float *packed = nullptr; ///< at least gemmPackedFloats(m, k) elements, shared by the team
+  /// At least gemmPackedFloats(m, k) elements, shared by the team: then A is packed once and not by every task that
+  /// reads it. Not used, and better null, if the columns of every B are contiguous.
+  float *packed = nullptr;
 };
 
 /// Bounds of the blocks in which the engine works; kernel maps state scratch sizes in these terms.
-inline constexpr int64_t kGemmBlockM = 256, kGemmBlockN = 192, kGemmBlockK = 256;
+inline constexpr int64_t kGemmBlockM = 264, kGemmBlockN = 192, kGemmBlockK = 256;
+/// Elements between copied rows of a block, so that they do not meet in one set of a cache.
+inline constexpr int64_t kGemmPad = 16;
 
 /// Elements of `packed`: A in panels whose rows are padded to vectors.
 inline int64_t gemmPackedFloats(int64_t m, int64_t k) { return (m + 15) / 16 * 16 * k; }
 
-/// Most bytes of scratch for each member of the team: partial sums of a block of C, and a block of B unpacked. A
-/// product needs min(align(m, 16), kGemmBlockM) * min(n, kGemmBlockN) elements for the first and, unless B is f32 with
-/// strideK = 1, min(n, kGemmBlockN) * min(k, kGemmBlockK) for the second; n is that of its widest target.
-inline int64_t gemmThreadScratchBytes() { return (kGemmBlockM * kGemmBlockN + kGemmBlockN * kGemmBlockK) * 4; }
+/// Most elements of scratch for each member of the team: partial sums of a block of C, a block of panels, a block of
+/// the other operand. With `packed` and n columns in the widest target, the block of panels is not needed, and
+/// min(align(m, 16), 256) * min(n, 192) + min(n, 192) * (min(align(k, 16), 256) + kGemmPad) are enough.
+inline constexpr int64_t kGemmThreadFloats =
+    kGemmBlockM * kGemmBlockN + kGemmBlockM * kGemmBlockK + kGemmBlockM * (kGemmBlockK + kGemmPad);
 
 /// Runs a product with the kernels of `isa`. The context's thread scratch must hold what the problem needs. A zero
 /// extent of C is no work; K = 0 gives act(bias). Returns CK_OK.

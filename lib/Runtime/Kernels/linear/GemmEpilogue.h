@@ -21,16 +21,6 @@ HWY_BEFORE_NAMESPACE();
 namespace ck {
 namespace HWY_NAMESPACE {
 
-/// Columns that lie side by side in a row of C, from some column on.
-struct ColumnRun {
-  int64_t offset, length;
-};
-inline ColumnRun columnRun(const GemmTarget &target, int64_t n) {
-  if (!target.group)
-    return {n, target.n - n};
-  return {n / target.group * target.groupStride + n % target.group, target.group - n % target.group};
-}
-
 struct Identity {
   HWY_INLINE F32 operator()(F32 x) const { return x; }
 };
@@ -45,10 +35,9 @@ struct Sums {
 template <class Activation>
 void finishSums(const GemmProblem &problem, const GemmTarget &target, const Sums &sums, Activation activation) {
   for (int64_t done = 0; done < sums.cols;) {
-    const ColumnRun columns = columnRun(target, sums.n + done);
-    const int64_t run = std::min(columns.length, sums.cols - done);
+    const int64_t run = target.cN.run(sums.n + done, sums.cols - done);
     const float *const bias = target.bias ? target.bias + sums.n + done : nullptr;
-    float *const c = target.c + sums.m * target.strideM + columns.offset;
+    float *const c = target.c + sums.m * target.strideM + target.cN.offset(sums.n + done);
     for (int64_t j = 0; j < run; j += kLanes) {
       const int64_t n = std::min(kLanes, run - j);
       const F32 b = bias ? loadN(bias + j, n) : zero();

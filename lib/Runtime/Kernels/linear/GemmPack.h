@@ -1,8 +1,9 @@
-//===- GemmPack.h - panels of A and blocks of B -----------------*- C++ -*-===//
+//===- GemmPack.h - panels of one operand, blocks of the other --*- C++ -*-===//
 //
-// A is packed once per product: block of K by block of K, in each the panels one behind the other, in each panel the
-// steps of K, each a full set of vectors of rows; rows behind the last are zeros. A block of B is unpacked where the
-// tile kernel cannot read it in place: by another storage type, or because its columns are contiguous.
+// The operand that lanes run along is packed into panels: block of K by block of K, in each the panels one behind the
+// other, in each panel the steps of K, each a full set of vectors of lines; lanes behind the last line are zeros. A
+// block of the other operand is copied where the tile kernel had better not read it in place: it has another storage
+// type, lies in groups, has its lines contiguous instead of its steps, or lines that meet in few sets of a cache.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,11 +23,19 @@ HWY_BEFORE_NAMESPACE();
 namespace ck {
 namespace HWY_NAMESPACE {
 
-/// The rows of A in panels: full ones of kPanelRows, then for a short rest some of a single vector.
+/// A or B: `lines` (rows of A, columns of B) by `steps` of K.
+template <class StorageType> struct GemmOperand {
+  using Storage = StorageType;
+  using Element = typename Storage::Element;
+  const Element *data;
+  GemmAxis lines, steps;
+};
+
+/// The lines of an operand in panels: full ones of kPanelRows, then for a short rest some of a single vector.
 struct Panels {
-  explicit Panels(int64_t m) {
-    full = m / kPanelRows;
-    const int64_t rest = m - full * kPanelRows;
+  explicit Panels(int64_t lines) : lines(lines) {
+    full = lines / kPanelRows;
+    const int64_t rest = lines - full * kPanelRows;
     if (rest > (kTileVectors - 1) * kLanes)
       ++full;
     else
@@ -35,61 +44,97 @@ struct Panels {
   int64_t count() const { return full + narrow; }
   bool isFull(int64_t panel) const { return panel < full; }
   int64_t width(int64_t panel) const { return isFull(panel) ? kPanelRows : kLanes; }
-  /// First row; also the sum of the widths before it.
+  /// First line; also the sum of the widths before it.
   int64_t begin(int64_t panel) const {
     return std::min(panel, full) * kPanelRows + std::max<int64_t>(0, panel - full) * kLanes;
   }
-  int64_t paddedRows() const { return begin(count()); }
+  /// Lines of a panel that exist.
+  int64_t used(int64_t panel) const { return std::min(width(panel), lines - begin(panel)); }
+  int64_t paddedLines() const { return begin(count()); }
 
-  int64_t full = 0, narrow = 0;
+  int64_t lines, full = 0, narrow = 0;
 };
 
-/// Where the part of a panel that belongs to the block of K at k0 (`depth` steps) starts in the packed A.
-inline int64_t packedOffset(const Panels &panels, int64_t panel, int64_t k0, int64_t depth) {
-  return k0 * panels.paddedRows() + panels.begin(panel) * depth;
+/// Steps in each block of K but the last: blocks of about one size.
+inline int64_t blockDepth(int64_t k) {
+  const int64_t blocks = std::max<int64_t>(1, ceilDiv(k, kGemmBlockK));
+  return std::min(kGemmBlockK, ceilDiv(ceilDiv(k, blocks), 16) * 16);
 }
 
-/// Rows [0, rows) by steps [0, depth) of A side by side in `to`; zeros in the rows behind, up to kLanes.
-HWY_INLINE void copyRows(const float *a, int64_t strideM, int64_t strideK, int64_t rows, int64_t depth, float *to,
-                         int64_t stride) {
-  for (int64_t m = 0; m < kLanes; ++m, to += stride)
-    if (m >= rows)
+/// Copies n elements, widened.
+template <class Storage>
+HWY_INLINE void widenRow(const typename Storage::Element *HWY_RESTRICT from, int64_t n, float *HWY_RESTRICT to) {
+  int64_t i = 0;
+  for (; i + kLanes <= n; i += kLanes)
+    store(Storage::widen(from + i), to + i);
+  if (i < n)
+    storeN(Storage::widenN(from + i, n - i), to + i, n - i);
+}
+
+/// Contiguous lines [first, first + lines) over `depth` steps from `at`, `stride` apart, to a panel of `width` lanes.
+template <class Storage>
+void copyLanes(const typename Storage::Element *at, int64_t stride, const GemmAxis &axis, int64_t first, int64_t lines,
+               int64_t width, int64_t depth, float *to) {
+  constexpr int64_t kAhead = 8;
+  for (int64_t line = 0, run; line < lines; line += run) {
+    run = axis.run(first + line, lines - line);
+    const auto *from = at + axis.offset(first + line);
+    for (int64_t k = 0; k < depth; ++k, from += stride) {
+      if (k + kAhead < depth)
+        for (int64_t i = 0; i < run; i += 64 / static_cast<int64_t>(sizeof(*from)))
+          __builtin_prefetch(from + kAhead * stride + i);
+      widenRow<Storage>(from, run, to + k * width + line);
+    }
+  }
+  for (int64_t k = 0; lines < width && k < depth; ++k)
+    std::fill(to + k * width + lines, to + (k + 1) * width, 0.0f);
+}
+
+/// Lines [first, first + lines), at most kLanes, over `depth` steps side by side in `to`; zeros in the rows behind.
+template <class Storage>
+void copyRows(const typename Storage::Element *at, int64_t stride, const GemmAxis &axis, int64_t first, int64_t lines,
+              int64_t depth, float *to, int64_t toStride) {
+  for (int64_t line = 0; line < kLanes; ++line, to += toStride) {
+    if (line >= lines) {
       std::fill(to, to + depth, 0.0f);
-    else if (strideK == 1)
-      for (int64_t k = 0; k < depth; k += kLanes)
-        storeN(loadN(a + m * strideM + k, std::min(kLanes, depth - k)), to + k, std::min(kLanes, depth - k));
+      continue;
+    }
+    const auto *from = at + axis.offset(first + line);
+    if (stride == 1)
+      widenRow<Storage>(from, depth, to);
     else
       for (int64_t k = 0; k < depth; ++k)
-        to[k] = a[m * strideM + k * strideK];
+        to[k] = Storage::widenOne(from[k * stride]);
+  }
 }
 
-/// Packs `rows` rows by `depth` steps of A from `a`; `width` is the width of the panel.
-inline void packPanel(const float *a, int64_t strideM, int64_t strideK, int64_t rows, int64_t width, int64_t depth,
-                      float *to) {
-  if (strideM == 1) {
-    for (int64_t k = 0; k < depth; ++k)
-      for (int64_t i = 0; i < width; i += kLanes)
-        store(loadN(a + k * strideK + i, std::clamp<int64_t>(rows - i, 0, kLanes)), to + k * width + i);
-    return;
-  }
+/// As copyLanes, for lines that are not contiguous.
+template <class Storage>
+void transposeLanes(const typename Storage::Element *at, int64_t stride, const GemmAxis &axis, int64_t first,
+                    int64_t lines, int64_t width, int64_t depth, float *to) {
   constexpr int64_t kSteps = 64;
-  HWY_ALIGN float rowsHere[kLanes * kSteps];
-  for (int64_t m = 0; m < width; m += kLanes)
+  HWY_ALIGN float rows[kLanes * kSteps];
+  for (int64_t line = 0; line < width; line += kLanes)
     for (int64_t k = 0; k < depth; k += kSteps) {
       const int64_t steps = std::min(kSteps, depth - k);
-      const float *from = a + m * strideM + k * strideK;
-      int64_t stride = strideM;
-      if (strideK != 1 || rows - m < kLanes) {
-        copyRows(from, strideM, strideK, rows - m, steps, rowsHere, kSteps);
-        from = rowsHere;
-        stride = kSteps;
-      }
-      float *column = to + k * width + m;
+      const float *from = rows;
+      int64_t fromStride = kSteps;
+      bool inPlace = false;
+      if constexpr (Storage::kDirect)
+        if (stride == 1 && lines - line >= kLanes && axis.run(first + line, kLanes) == kLanes) {
+          from = at + axis.offset(first + line) + k;
+          fromStride = axis.stride;
+          inPlace = true;
+        }
+      if (!inPlace)
+        copyRows<Storage>(at + k * stride, stride, axis, first + line, lines - line, steps, rows, kSteps);
+      float *column = to + k * width + line;
       int64_t i = 0;
 #if HWY_TARGET != HWY_SCALAR
       for (; i + 4 <= steps; i += 4, column += 4 * width) {
-        F32 v0 = loadQuads(from + i, 4 * stride), v1 = loadQuads(from + stride + i, 4 * stride);
-        F32 v2 = loadQuads(from + 2 * stride + i, 4 * stride), v3 = loadQuads(from + 3 * stride + i, 4 * stride);
+        F32 v0 = loadQuads(from + i, 4 * fromStride), v1 = loadQuads(from + fromStride + i, 4 * fromStride);
+        F32 v2 = loadQuads(from + 2 * fromStride + i, 4 * fromStride);
+        F32 v3 = loadQuads(from + 3 * fromStride + i, 4 * fromStride);
         transposeQuads(v0, v1, v2, v3);
         store(v0, column);
         store(v1, column + width);
@@ -99,70 +144,106 @@ inline void packPanel(const float *a, int64_t strideM, int64_t strideK, int64_t 
 #endif
       for (; i < steps; ++i, column += width)
         for (int64_t lane = 0; lane < kLanes; ++lane)
-          column[lane] = from[lane * stride + i];
+          column[lane] = from[lane * fromStride + i];
     }
 }
 
-/// Packs all of A over the team.
-inline void packA(ck_context *ctx, const GemmProblem &problem, const Panels &panels) {
+/// Packs `lines` lines from `first` on, steps [k, k + depth), into a panel of `width` lanes.
+template <class Storage>
+void packPanel(const GemmOperand<Storage> &operand, int64_t first, int64_t lines, int64_t width, int64_t k,
+               int64_t depth, float *to) {
+  for (int64_t done = 0, run; done < depth; done += run) {
+    run = operand.steps.run(k + done, depth - done);
+    const auto *at = operand.data + operand.steps.offset(k + done);
+    const auto pack = operand.lines.stride == 1 ? copyLanes<Storage> : transposeLanes<Storage>;
+    pack(at, operand.steps.stride, operand.lines, first, lines, width, run, to + done * width);
+  }
+}
+
+/// Packs an operand over the team, for all tasks: the part of a panel that belongs to the block of K at k is at
+/// to + k * paddedLines + begin(panel) * depth of the block.
+template <class Storage>
+void packAll(ck_context *ctx, const GemmOperand<Storage> &operand, const Panels &panels, int64_t steps, float *to) {
+  const int64_t block = blockDepth(steps);
   parallelFor(ctx, panels.count(), [&](int64_t panel, int) HWY_ATTR {
-    const int64_t m = panels.begin(panel), width = panels.width(panel);
-    for (int64_t k = 0; k < problem.k; k += kGemmBlockK) {
-      const int64_t depth = std::min(kGemmBlockK, problem.k - k);
-      packPanel(problem.a + m * problem.aStrideM + k * problem.aStrideK, problem.aStrideM, problem.aStrideK,
-                std::min(width, problem.m - m), width, depth, problem.packed + packedOffset(panels, panel, k, depth));
+    for (int64_t k = 0; k < steps; k += block) {
+      const int64_t depth = std::min(block, steps - k);
+      packPanel(operand, panels.begin(panel), panels.used(panel), panels.width(panel), k, depth,
+                to + k * panels.paddedLines() + panels.begin(panel) * depth);
     }
   });
 }
 
-/// A block of B as the tile kernel reads it. The tile at column j starts at data + j * tileStride.
-struct BlockB {
-  const float *data;
-  int64_t strideK; ///< 0: the width of the tile
-  int64_t strideN, tileStride;
-  bool inPlace;
-};
+/// A block of the operand whose elements are broadcast, as the tile kernel reads it: lines [first, first + count) by
+/// steps [k, k + depth). Tiles are those of tileWidth().
+template <class Storage> class TileBlock {
+public:
+  TileBlock(const GemmOperand<Storage> &operand, int64_t first, int64_t count, int64_t k, int64_t depth, float *scratch)
+      : operand(operand), first(first), k(k), depth(depth), copy(scratch) {
+    if (operand.steps.stride != 1) {
+      copySteps(count);
+      return;
+    }
+    rowStride = ceilDiv(depth, 16) * 16 + kGemmPad;
+    // Lines that are a multiple of 4 KiB apart compete for the same few places in a cache.
+    if constexpr (Storage::kDirect)
+      if (operand.steps.run(k, depth) == depth && operand.lines.run(first, count) == count &&
+          operand.lines.stride % 1024 != 0) {
+        direct = operand.data + operand.lines.offset(first) + operand.steps.offset(k);
+        rowStride = operand.lines.stride;
+      }
+  }
 
-/// The block of B at (k, n), unpacked into `scratch` unless it can be read in place. Tiles are those of tileWidth().
-template <class Storage>
-BlockB unpackB(const GemmTarget &target, int64_t k, int64_t depth, int64_t n, int64_t cols, float *scratch) {
-  using Element = typename Storage::Element;
-  const Element *b = static_cast<const Element *>(target.b) + k * target.strideK + n * target.strideN;
-  if constexpr (Storage::kDirect)
-    if (target.strideK == 1)
-      return {b, 1, target.strideN, target.strideN, true};
-  if (target.strideK == 1) {
-    for (int64_t j = 0; j < cols; ++j) {
-      const Element *row = b + j * target.strideN;
-      float *to = scratch + j * depth;
-      int64_t i = 0;
-      for (; i + kLanes <= depth; i += kLanes)
-        store(Storage::widen(row + i), to + i);
-      if (i < depth)
-        storeN(Storage::widenN(row + i, depth - i), to + i, depth - i);
-    }
-    return {scratch, 1, depth, depth, false};
+  /// Copies the tile of lines [line, line + width) of the block if that was not done and is needed.
+  HWY_INLINE void fetch(int64_t line, int64_t width) const {
+    if (direct || bySteps)
+      return;
+    for (int64_t i = line; i < line + width; ++i)
+      for (int64_t done = 0, run; done < depth; done += run) {
+        run = operand.steps.run(k + done, depth - done);
+        widenRow<Storage>(operand.data + operand.lines.offset(first + i) + operand.steps.offset(k + done), run,
+                          copy + i * rowStride + done);
+      }
   }
-  // Step after step, so that each row of B is read once from end to end while its tiles fill side by side.
-  constexpr int64_t kAhead = 8;
-  for (int64_t i = 0; i < depth; ++i) {
-    const Element *step = b + i * target.strideK;
-    if (i + kAhead < depth)
-      for (int64_t j = 0; j < cols; j += 64 / static_cast<int64_t>(sizeof(Element)))
-        __builtin_prefetch(step + kAhead * target.strideK + j * target.strideN);
-    for (int64_t j = 0, width; j < cols; j += width) {
-      width = tileWidth(cols - j);
-      float *to = scratch + j * depth + i * width;
-      if (target.strideN == 1)
-        for (int64_t c = 0; c < width; c += kLanes)
-          storeN(Storage::widenN(step + j + c, std::min(kLanes, width - c)), to + c, std::min(kLanes, width - c));
-      else
-        for (int64_t c = 0; c < width; ++c)
-          to[c] = Storage::widenOne(step[(j + c) * target.strideN]);
+
+  const float *tile(int64_t line) const {
+    return bySteps ? copy + line * depth : (direct ? direct : copy) + line * rowStride;
+  }
+  int64_t strideK(int64_t width) const { return bySteps ? width : 1; }
+  int64_t strideN() const { return bySteps ? 1 : rowStride; }
+  bool inPlace() const { return direct; }
+
+private:
+  /// Step after step, so that each is read once from end to end while its tiles fill side by side.
+  void copySteps(int64_t count) {
+    constexpr int64_t kAhead = 8;
+    bySteps = true;
+    const GemmAxis &lines = operand.lines;
+    const bool plain = lines.stride == 1 && lines.run(first, count) == count;
+    for (int64_t i = 0; i < depth; ++i) {
+      const auto *step = operand.data + operand.steps.offset(k + i);
+      if (plain && i + kAhead < depth)
+        for (int64_t j = 0; j < count; j += 64 / static_cast<int64_t>(sizeof(*step)))
+          __builtin_prefetch(step + kAhead * operand.steps.stride + lines.offset(first) + j);
+      for (int64_t j = 0, width; j < count; j += width) {
+        width = tileWidth(count - j);
+        float *to = copy + j * depth + i * width;
+        if (plain)
+          widenRow<Storage>(step + lines.offset(first) + j, width, to);
+        else
+          for (int64_t c = 0; c < width; ++c)
+            to[c] = Storage::widenOne(step[lines.offset(first + j + c)]);
+      }
     }
   }
-  return {scratch, 0, 1, depth, false};
-}
+
+  const GemmOperand<Storage> &operand;
+  const int64_t first, k, depth;
+  float *const copy;
+  const float *direct = nullptr;
+  int64_t rowStride = 0;
+  bool bySteps = false;
+};
 
 } // namespace HWY_NAMESPACE
 } // namespace ck

@@ -155,11 +155,11 @@ void dotColumns(const GemmProblem &problem, const GemmTarget &target, int64_t be
     for (int64_t j = 0; j < cols; j += kDotCols) {
       const Element *rows[kDotCols];
       for (int64_t c = 0; c < kDotCols; ++c) // a short rest repeats the last row
-        rows[c] = b + (strip + std::min(j + c, cols - 1)) * target.strideN;
-      const int64_t ahead = strip + j + kDotCols < target.n ? kDotCols * target.strideN : 0;
+        rows[c] = b + (strip + std::min(j + c, cols - 1)) * target.bN.stride;
+      const int64_t ahead = strip + j + kDotCols < target.n ? kDotCols * target.bN.stride : 0;
       for (int64_t m = 0; m < problem.m; m += kDotRows) {
         const int64_t count = std::min<int64_t>(kDotRows, problem.m - m);
-        dotTileOf<Storage>(count)(problem.a + m * problem.aStrideM, problem.aStrideM, rows, m ? 0 : ahead, problem.k,
+        dotTileOf<Storage>(count)(problem.a + m * problem.aM.stride, problem.aM.stride, rows, m ? 0 : ahead, problem.k,
                                   sums + m * kDotStrip + j, kDotStrip);
       }
     }
@@ -219,9 +219,9 @@ void stripColumns(const GemmProblem &problem, const GemmTarget &target, int64_t 
                                  : addSteps<Storage, 4>;
     std::fill(sums, sums + rows * kStripCols, 0.0f);
     for (int64_t k = 0; k < problem.k; k += 4)
-      add(problem.a + m * problem.aStrideM + k * problem.aStrideK, problem.aStrideM, problem.aStrideK,
-          std::min<int64_t>(4, problem.k - k), static_cast<const Element *>(target.b) + k * target.strideK + begin,
-          target.strideK, cols, sums);
+      add(problem.a + m * problem.aM.stride + k * problem.aK.stride, problem.aM.stride, problem.aK.stride,
+          std::min<int64_t>(4, problem.k - k), static_cast<const Element *>(target.b) + k * target.bK.stride + begin,
+          target.bK.stride, cols, sums);
     finish(problem, target, {sums, kStripCols, m, begin, rows, cols});
   }
 }

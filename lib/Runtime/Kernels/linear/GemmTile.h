@@ -1,9 +1,10 @@
 //===- GemmTile.h - the micro-kernel ----------------------------*- C++ -*-===//
 //
-// A tile of C is VR vectors of rows of A by NR columns of B, held in registers: vectors of a packed panel of A times
-// broadcast elements of B. Weights are the wide operand of a linear layer and lie with K contiguous, so that
-// broadcasting from them needs no packing at all; the transposition is left to A, which is packed once, and to the
-// finished tile.
+// A tile of C is VR vectors along one of its axes by NR indices of the other, held in registers: vectors of a packed
+// panel of one operand times broadcast elements of the other. In a linear layer the weight lies with K contiguous, so
+// that broadcasting from it needs no packing at all: lanes are rows of C, and the transposition is left to A, which is
+// packed once, and to the finished tile. Where columns of B are contiguous, lanes are columns of C and nothing is
+// transposed.
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,12 +32,15 @@ inline constexpr int kTileVectors = 4, kTileCols = 2;
 #endif
 inline constexpr int64_t kPanelRows = kTileVectors * kLanes;
 
+/// Which index of C the lanes of a tile run along. The other one is that of the operand whose elements are broadcast.
+enum class Lanes { Rows, Columns };
+
 /// One tile over one block of K.
 struct Tile {
   const GemmProblem *problem;
   const GemmTarget *target;
   int64_t m, n;   ///< first element of C
-  int64_t rows;   ///< rows of C, at most those of the panel
+  int64_t lanes;  ///< rows or columns of C in the panel, at most its width
   const float *a; ///< panel: k steps of a full set of vectors
   const float *b; ///< element j of step k is b[k * bStrideK + j * bStrideN]
   int64_t bStrideK, bStrideN;
@@ -46,41 +50,63 @@ struct Tile {
   const float *next; ///< the tile of B that is wanted after this one, or null
 };
 
-/// Finishes a tile: straight into C where its rows and columns are whole and nothing but a bias is asked, else by
-/// finish().
-template <int VR, int NR> HWY_INLINE void storeTile(const Tile &tile, F32 (&sum)[NR][VR]) {
+/// Finishes a tile: straight into C where it is whole and nothing but a bias is asked, else by finish().
+template <Lanes kLanesAlong, int VR, int NR> HWY_INLINE void storeTile(const Tile &tile, F32 (&sum)[NR][VR]) {
   const GemmProblem &problem = *tile.problem;
   const GemmTarget &target = *tile.target;
-  constexpr bool kQuads = NR % 4 == 0;
-  const ColumnRun columns = columnRun(target, tile.n);
-  if (kQuads && problem.activation == GemmActivation::None && tile.rows == VR * kLanes && columns.length >= NR) {
-    float *const c = target.c + tile.m * target.strideM + columns.offset;
-    if (target.bias)
+  constexpr int64_t kWidth = VR * kLanes;
+  const bool whole = problem.activation == GemmActivation::None && tile.lanes == kWidth;
+  if constexpr (kLanesAlong == Lanes::Columns) {
+    if (whole && target.cN.run(tile.n, kWidth) == kWidth) {
+      float *c = target.c + tile.m * target.strideM + target.cN.offset(tile.n);
 #pragma GCC unroll 16
-      for (int j = 0; j < NR; ++j)
+      for (int j = 0; j < NR; ++j, c += target.strideM)
 #pragma GCC unroll 16
-        for (int v = 0; v < VR; ++v)
-          sum[j][v] = sum[j][v] + set(target.bias[tile.n + j]);
+        for (int v = 0; v < VR; ++v) {
+          F32 y = sum[j][v];
+          if (target.bias)
+            y = y + load(target.bias + tile.n + v * kLanes);
+          store(problem.accumulate ? load(c + v * kLanes) + y : y, c + v * kLanes);
+        }
+      return;
+    }
+    HWY_ALIGN float rows[NR * kWidth];
+#pragma GCC unroll 16
+    for (int j = 0; j < NR; ++j)
+#pragma GCC unroll 16
+      for (int v = 0; v < VR; ++v)
+        store(sum[j][v], rows + j * kWidth + v * kLanes);
+    finish(problem, target, {rows, kWidth, tile.m, tile.n, NR, tile.lanes});
+  } else {
+    if (NR % 4 == 0 && whole && target.cN.run(tile.n, NR) == NR) {
+      float *const c = target.c + tile.m * target.strideM + target.cN.offset(tile.n);
+      if (target.bias)
+#pragma GCC unroll 16
+        for (int j = 0; j < NR; ++j)
+#pragma GCC unroll 16
+          for (int v = 0; v < VR; ++v)
+            sum[j][v] = sum[j][v] + set(target.bias[tile.n + j]);
+#pragma GCC unroll 16
+      for (int v = 0; v < VR; ++v)
+#pragma GCC unroll 16
+        for (int j = 0; j + 4 <= NR; j += 4)
+          storeTransposed(sum[j][v], sum[j + 1][v], sum[j + 2][v], sum[j + 3][v], c + v * kLanes * target.strideM + j,
+                          target.strideM, problem.accumulate);
+      return;
+    }
+    constexpr int kStride = (NR + 3) / 4 * 4, kLastCol = NR - 1;
+    HWY_ALIGN float rows[kWidth * kStride];
 #pragma GCC unroll 16
     for (int v = 0; v < VR; ++v)
 #pragma GCC unroll 16
-      for (int j = 0; j + 4 <= NR; j += 4)
-        storeTransposed(sum[j][v], sum[j + 1][v], sum[j + 2][v], sum[j + 3][v], c + v * kLanes * target.strideM + j,
-                        target.strideM, problem.accumulate);
-    return;
+      for (int j = 0; j < NR; j += 4) // columns behind the last are padding
+        storeTransposed(sum[j][v], sum[std::min(j + 1, kLastCol)][v], sum[std::min(j + 2, kLastCol)][v],
+                        sum[std::min(j + 3, kLastCol)][v], rows + v * kLanes * kStride + j, kStride, false);
+    finish(problem, target, {rows, kStride, tile.m, tile.n, tile.lanes, NR});
   }
-  constexpr int kStride = (NR + 3) / 4 * 4, kLastCol = NR - 1;
-  HWY_ALIGN float rows[VR * kLanes * kStride];
-#pragma GCC unroll 16
-  for (int v = 0; v < VR; ++v)
-#pragma GCC unroll 16
-    for (int j = 0; j < NR; j += 4) // columns behind the last are padding
-      storeTransposed(sum[j][v], sum[std::min(j + 1, kLastCol)][v], sum[std::min(j + 2, kLastCol)][v],
-                      sum[std::min(j + 3, kLastCol)][v], rows + v * kLanes * kStride + j, kStride, false);
-  finish(problem, target, {rows, kStride, tile.m, tile.n, tile.rows, NR});
 }
 
-template <int VR, int NR> HWY_NOINLINE void computeTile(const Tile &tile) {
+template <Lanes kLanesAlong, int VR, int NR> HWY_NOINLINE void computeTile(const Tile &tile) {
   constexpr int64_t kLine = 16; // steps of K per cache line of a row of B
   F32 sum[NR][VR];
 #pragma GCC unroll 16
@@ -139,7 +165,7 @@ template <int VR, int NR> HWY_NOINLINE void computeTile(const Tile &tile) {
     return;
   }
 
-  storeTile<VR, NR>(tile, sum);
+  storeTile<kLanesAlong, VR, NR>(tile, sum);
 }
 
 using ComputeTile = void (*)(const Tile &);
@@ -151,19 +177,19 @@ inline int64_t tileWidth(int64_t cols) {
   return cols >= 8 ? 8 : cols >= 4 ? 4 : cols >= 2 ? 2 : 1;
 }
 
-template <int VR> ComputeTile tileKernelOf(int64_t width) {
+template <Lanes kLanesAlong, int VR> ComputeTile tileKernelOf(int64_t width) {
   if (width == kTileCols)
-    return computeTile<VR, kTileCols>;
+    return computeTile<kLanesAlong, VR, kTileCols>;
   if constexpr (kTileCols > 8)
     if (width == 8)
-      return computeTile<VR, 8>;
+      return computeTile<kLanesAlong, VR, 8>;
   if constexpr (kTileCols > 4)
     if (width == 4)
-      return computeTile<VR, 4>;
+      return computeTile<kLanesAlong, VR, 4>;
   if constexpr (kTileCols > 2)
     if (width == 2)
-      return computeTile<VR, 2>;
-  return computeTile<VR, 1>;
+      return computeTile<kLanesAlong, VR, 2>;
+  return computeTile<kLanesAlong, VR, 1>;
 }
 
 } // namespace HWY_NAMESPACE

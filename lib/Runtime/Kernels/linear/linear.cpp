@@ -22,8 +22,8 @@ namespace {
 GemmTarget rowsTarget(const float *weight, int64_t n, int64_t k, const float *bias, float *output) {
   GemmTarget target;
   target.b = weight;
-  target.strideK = 1;
-  target.strideN = k;
+  target.bK = 1;
+  target.bN = k;
   target.n = n;
   target.bias = bias;
   target.c = output;
@@ -35,16 +35,16 @@ GemmTarget rowsTarget(const float *weight, int64_t n, int64_t k, const float *bi
 GemmTarget headsTarget(const float *weight, int64_t heads, int64_t width, int64_t m, int64_t k, const float *bias,
                        float *output) {
   GemmTarget target = rowsTarget(weight, heads * width, k, bias, output);
-  target.strideM = target.group = width;
-  target.groupStride = m * width;
+  target.strideM = width;
+  target.cN = {1, width, m * width};
   return target;
 }
 
 /// input[m,k] times a weight stored as [k,n].
 GemmTarget columnsTarget(const float *weight, int64_t n, float *output) {
   GemmTarget target = rowsTarget(weight, n, 1, nullptr, output);
-  target.strideK = n;
-  target.strideN = 1;
+  target.bK = n;
+  target.bN = 1;
   return target;
 }
 
@@ -53,8 +53,8 @@ GemmProblem problemOf(const float *input, int64_t m, int64_t k, const GemmTarget
   problem.m = m;
   problem.k = k;
   problem.a = input;
-  problem.aStrideM = k;
-  problem.aStrideK = 1;
+  problem.aM = k;
+  problem.aK = 1;
   problem.targets = targets;
   problem.count = count;
   problem.packed = packed;
@@ -109,6 +109,16 @@ CK_KERNEL(ck_qkv_project_head_major) { return qkvHeads(ctx, *args, args->T, args
 
 CK_KERNEL(ck_qkv_project_head_major_decode) { return qkvHeads(ctx, *args, 1, nullptr); }
 
+CK_KERNEL(ck_attention_project_head_major) {
+  const int64_t T = args->T, N = args->N, D = args->D;
+  GemmTarget target = rowsTarget(args->weight, N, D, args->bias, args->output);
+  target.bK = {1, D, N * D};
+  GemmProblem problem = problemOf(args->input, T, args->H * D, &target, 1, args->packed);
+  problem.aM = D;
+  problem.aK = {1, D, T * D};
+  return gemm(ctx, problem);
+}
+
 CK_KERNEL(head_linear_f32) {
   return head(ctx, args->input, args->T, args->E, rowsTarget(args->weight, args->V, args->E, nullptr, args->logits),
               args->softcap, args->packed);
@@ -121,7 +131,7 @@ CK_KERNEL(head_gemv_f32) {
 
 CK_KERNEL(head_linear_embed_major_f32) {
   return head(ctx, args->input, args->T, args->E, columnsTarget(args->weight, args->V, args->logits), args->softcap,
-              args->packed);
+              nullptr);
 }
 
 CK_KERNEL(head_gemv_embed_major_f32) {

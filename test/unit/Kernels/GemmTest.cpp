@@ -13,6 +13,7 @@
 #include <memory>
 #include <random>
 #include <sys/mman.h>
+#include <tuple>
 #include <unistd.h>
 #include <vector>
 
@@ -182,7 +183,8 @@ std::vector<Size> smallSizes() {
 std::vector<Size> largeSizes() {
   std::vector<Size> sizes = {{172, 172, 172}, {172, 33, 999}, {33, 172, 999}, {999, 17, 172}, {17, 999, 172},
                              {999, 1, 33},    {1, 999, 999},  {5, 172, 999},  {999, 33, 3},   {3, 999, 31},
-                             {7, 999, 172},   {2, 9, 70000},  {16, 172, 513}, {513, 13, 257}, {100, 200, 512}};
+                             {7, 999, 172},   {1001, 33, 17}, {17, 1001, 33}, {33, 31, 1001}, {2, 9, 70000},
+                             {16, 172, 513},  {513, 13, 257}, {100, 200, 512}};
   for (int64_t m = 1; m <= 50; ++m) // each split of the rows into tiles and panels
     sizes.push_back({m, 13, 37});
   for (int64_t n = 1; n <= 30; ++n)
@@ -300,6 +302,64 @@ TEST_P(GemmTest, ManyTargetsAndHeads) {
             sum += static_cast<double>(a.at(i, k)) * weights[t]->at(k, j);
           ASSERT_NEAR(outputs[t]->at(j / kWidth * m + i, j % kWidth), sum, 1e-5) << "target " << t;
         }
+  }
+}
+
+TEST_P(GemmTest, GroupedAxes) {
+  // Every axis of A and B in groups, as heads are, in each combination of contiguous axes.
+  constexpr int64_t kM = 45, kN = 70, kK = 300, kWidth = 20, kGap = 7;
+  const auto offsets = [](const GemmAxis &axis, int64_t count) {
+    std::vector<int64_t> list(count);
+    for (int64_t i = 0; i < count; ++i)
+      list[i] = axis.group ? i / axis.group * axis.groupStride + i % axis.group * axis.stride : i * axis.stride;
+    return list;
+  };
+  for (int layout = 0; layout < 32; ++layout) {
+    SCOPED_TRACE(testing::Message() << "layout " << layout);
+    const bool transposeA = layout & 1, transposeB = layout & 2, groupRows = layout & 4, groupSteps = layout & 8;
+    // The groups of one axis lie one behind the other; the other axis runs within a group.
+    const auto axes = [&](int64_t outer, int64_t inner, bool outerGroups, bool innerGroups) {
+      const int64_t width = innerGroups ? kWidth : inner + kGap, rows = outerGroups ? kWidth : outer;
+      const GemmAxis in = innerGroups ? GemmAxis(1, kWidth, rows * width) : GemmAxis(1);
+      const GemmAxis out =
+          outerGroups ? GemmAxis(width, kWidth, rows * width * (innerGroups ? (inner + kWidth - 1) / kWidth : 1))
+                      : GemmAxis(width);
+      return std::pair{out, in};
+    };
+    auto [aM, aK] = axes(kM, kK, groupRows, groupSteps);
+    if (transposeA)
+      std::tie(aK, aM) = axes(kK, kM, groupSteps, groupRows);
+    auto [bK, bN] = axes(kK, kN, groupSteps, layout & 16);
+    if (transposeB)
+      std::tie(bN, bK) = axes(kN, kK, layout & 16, groupSteps);
+    const std::vector<int64_t> atM = offsets(aM, kM), atK = offsets(aK, kK), rowsB = offsets(bK, kK),
+                               atN = offsets(bN, kN);
+    std::mt19937 random(static_cast<unsigned>(layout));
+    Guarded<> a(atM.back() + atK.back() + 1), b(rowsB.back() + atN.back() + 1);
+    for (int64_t k = 0; k < kK; ++k) {
+      for (int64_t m : atM)
+        a[m + atK[k]] = std::uniform_real_distribution<float>(-1, 1)(random);
+      for (int64_t n : atN)
+        b[rowsB[k] + n] = std::uniform_real_distribution<float>(-1, 1)(random);
+    }
+    Matrix c(kM, kN, false);
+    GemmTarget target;
+    target.b = b.data(), target.bK = bK, target.bN = bN, target.n = kN;
+    target.c = c.memory.data(), target.strideM = c.strideRow;
+    for (int64_t rows : {int64_t(3), kM}) {
+      GemmProblem problem;
+      problem.m = rows, problem.k = kK;
+      problem.a = a.data(), problem.aM = aM, problem.aK = aK;
+      problem.targets = &target;
+      run(problem);
+      for (int64_t i = 0; i < rows; ++i)
+        for (int64_t j = 0; j < kN; ++j) {
+          double sum = 0;
+          for (int64_t k = 0; k < kK; ++k)
+            sum += double(a[atM[i] + atK[k]]) * b[rowsB[k] + atN[j]];
+          ASSERT_NEAR(c.at(i, j), sum, 2e-5) << "row " << i << " column " << j;
+        }
+    }
   }
 }
 

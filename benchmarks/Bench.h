@@ -69,6 +69,7 @@ private:
 };
 
 // The cases, by file.
+void registerAttention();
 void registerGemm();
 void registerGemv();
 void registerLayers();

@@ -5,6 +5,7 @@ int main(int argc, char **argv) {
   benchmark::Initialize(&argc, argv);
   if (benchmark::ReportUnrecognizedArguments(argc, argv))
     return 1;
+  ck::bench::registerAttention();
   ck::bench::registerGemm();
   ck::bench::registerGemv();
   ck::bench::registerLayers();

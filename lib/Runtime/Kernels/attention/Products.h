@@ -18,12 +18,12 @@
 #endif
 
 #include "Quads.h"
+#include "attention/Visible.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace ck {
 namespace HWY_NAMESPACE {
 
-inline constexpr int64_t kBlock = 64; ///< rows and keys of a block
 /// Register tile: broadcast elements by vectors. The sums, one row of b and one element of a fit the registers.
 inline constexpr int kTall = HWY_TARGET == HWY_SCALAR ? 2 : 6;
 inline constexpr int kWide = HWY_TARGET == HWY_AVX2 ? 2 : 4;
@@ -180,6 +180,51 @@ HWY_INLINE void packTransposed(Rows from, int64_t rows, int64_t D, float factor,
     for (int64_t i = std::max(row, rows); i < kBlock; ++i)
       to[d * kBlock + i] = 0;
   }
+}
+
+/// products[row][key] = rows[row] . columns[:][key] for the vectors of keys that a group of rows sees; rows are packed,
+/// columns transposed, products lie in a block.
+HWY_INLINE void multiplyPairs(const BlockBounds &bounds, const float *rows, const float *columns, int64_t D,
+                              float *products) {
+  const int64_t padded = paddedWidth(D);
+  overGroups(bounds.rows, [&](int64_t row, int64_t count) HWY_ATTR {
+    const KeyRange keys = bounds.keysOf(row, count);
+    const int64_t first = keys.begin / kLanes, last = ceilDiv(keys.end, kLanes);
+    if (first < last)
+      multiply({rows + row * padded, padded, 1, columns + first * kLanes, kBlock,
+                products + row * kBlock + first * kLanes, kBlock, D, false},
+               count, last - first);
+  });
+}
+
+/// sums[row] = sum_key weights[row][key] values[key] over the keys that a group of rows sees, or += with `add`.
+HWY_INLINE void sumOverKeys(const BlockBounds &bounds, const float *weights, const float *values, int64_t padded,
+                            bool add, float *sums) {
+  overGroups(bounds.rows, [&](int64_t row, int64_t count) HWY_ATTR {
+    const KeyRange keys = bounds.keysOf(row, count);
+    if (!keys.empty() || !add)
+      multiply({weights + row * kBlock + keys.begin, kBlock, 1, values + keys.begin * padded, padded,
+                sums + row * padded, padded, std::max<int64_t>(keys.end - keys.begin, 0), add},
+               count, padded / kLanes);
+  });
+}
+
+/// sums[key] += sum_row weights[row][key] values[row] over the rows that see one of a group of keys.
+HWY_INLINE void sumOverRows(const BlockBounds &bounds, const float *weights, const float *values, int64_t padded,
+                            float *sums) {
+  overGroups(bounds.keys, [&](int64_t key, int64_t count) HWY_ATTR {
+    const KeyRange rows = bounds.rowsOf(key, count);
+    if (!rows.empty())
+      multiply({weights + rows.begin * kBlock + key, 1, kBlock, values + rows.begin * padded, padded,
+                sums + key * padded, padded, rows.end - rows.begin, true},
+               count, padded / kLanes);
+  });
+}
+
+/// to += factor * from over `padded` elements.
+HWY_INLINE void addScaled(float factor, const float *from, int64_t padded, float *to) {
+  for (int64_t d = 0; d < padded; d += kLanes)
+    store(fma(set(factor), load(from + d), load(to + d)), to + d);
 }
 
 /// to[row] = a[row] . b[row], summed in the order of multiply(): where all of a's weight falls on one key, d_output.v -

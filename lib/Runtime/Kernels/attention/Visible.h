@@ -23,6 +23,8 @@ CK_SAME_MASKS(ATTENTION_HEAD_MAJOR_F32);
 CK_SAME_MASKS(ATTENTION_TOKEN_MAJOR_F32);
 CK_SAME_MASKS(ATTENTION_GRAD_HEAD_MAJOR_F32);
 CK_SAME_MASKS(ATTENTION_GRAD_TOKEN_MAJOR_F32);
+CK_SAME_MASKS(ATTENTION_PROBS_HEAD_MAJOR_F32);
+CK_SAME_MASKS(ATTENTION_PROBS_TOKEN_MAJOR_F32);
 #undef CK_SAME_MASKS
 
 struct KeyRange {
@@ -76,6 +78,35 @@ inline int32_t checkVisible(ck_context *ctx, const Visible &visible, int64_t T) 
                      static_cast<long long>(b + 1), visible.seqs[b + 1], visible.seqs[b]);
   return CK_OK;
 }
+
+/// Rows and keys of a block of the kernels that work on pairs of them.
+inline constexpr int64_t kBlock = 64;
+
+/// Keys that the rows of a block see, relative to the first key of a block of keys. Both bounds ascend.
+struct BlockBounds {
+  int64_t rows = 0, keys = 0;
+  int64_t begin[kBlock], end[kBlock];
+  bool some = false, edge = false; ///< some row sees a key; some row does not see all
+
+  void setRow(int64_t row, int64_t first, int64_t last) {
+    begin[row] = std::clamp<int64_t>(first, 0, keys);
+    end[row] = std::clamp<int64_t>(last, 0, keys);
+    some |= begin[row] < end[row];
+    edge |= begin[row] > 0 || end[row] < keys;
+  }
+
+  /// Hull of the rows that see one of the keys [first, first + count).
+  KeyRange rowsOf(int64_t first, int64_t count) const {
+    KeyRange range = {0, rows};
+    while (range.begin < rows && end[range.begin] <= first)
+      ++range.begin;
+    while (range.end > range.begin && begin[range.end - 1] >= first + count)
+      --range.end;
+    return range;
+  }
+  /// Hull of the keys that one of the rows [row, row + count) sees.
+  KeyRange keysOf(int64_t row, int64_t count) const { return {begin[row], end[row + count - 1]}; }
+};
 
 /// The factor of the scores: 0 stands for 1/sqrt(D).
 inline double scoreScale(double scale, int64_t D) {

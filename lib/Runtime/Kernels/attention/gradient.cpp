@@ -61,35 +61,9 @@ struct Workspace {
   }
 };
 
-/// Keys that the rows of a block see, relative to the first key of a block of keys. Both bounds ascend.
-struct Bounds {
-  int64_t rows, keys;
-  int64_t begin[kBlock], end[kBlock];
-  bool some = false, edge = false; ///< some row sees a key; some row does not see all
-
-  Bounds(const Call &call, int64_t t, int64_t rows, int64_t j, int64_t keys) : rows(rows), keys(keys) {
-    for (int64_t row = 0; row < rows; ++row) {
-      begin[row] = std::clamp<int64_t>(call.ranges[2 * (t + row)] - j, 0, keys);
-      end[row] = std::clamp<int64_t>(call.ranges[2 * (t + row) + 1] - j, 0, keys);
-      some |= begin[row] < end[row];
-      edge |= begin[row] > 0 || end[row] < keys;
-    }
-  }
-
-  /// Hull of the rows that see one of the keys [first, first + count).
-  KeyRange rowsOf(int64_t first, int64_t count) const {
-    KeyRange range = {0, rows};
-    while (range.begin < rows && end[range.begin] <= first)
-      ++range.begin;
-    while (range.end > range.begin && begin[range.end - 1] >= first + count)
-      --range.end;
-    return range;
-  }
-};
-
 /// Replaces scores and d_output.v of a block by p and scale * ds, exact zeros where a row does not see a key.
 template <bool Capped>
-HWY_INLINE void differentiateScores(const Call &call, const Bounds &bounds, const float *lse, const float *delta,
+HWY_INLINE void differentiateScores(const Call &call, const BlockBounds &bounds, const float *lse, const float *delta,
                                     const Workspace &work) {
   const I32 lanes = hn::Iota(I32Tag(), 0);
   const F32 cap = set(static_cast<float>(call.softcap)), scale = set(static_cast<float>(call.scale));
@@ -126,69 +100,41 @@ HWY_INLINE void differentiateScores(const Call &call, const Bounds &bounds, cons
 
 /// The three sums of a block, pair by pair: a pair that is not seen is left out instead of multiplied by its zero,
 /// because 0 times infinity is no 0.
-void addPairs(const Call &call, const Bounds &bounds, const Workspace &work) {
+void addPairs(const Call &call, const BlockBounds &bounds, const Workspace &work) {
   const int64_t padded = work.padded;
   for (int64_t row = 0; row < bounds.rows; ++row) {
     std::fill_n(work.dQ + row * padded, padded, 0.0f);
     for (int64_t key = bounds.begin[row]; key < bounds.end[row]; ++key) {
-      const F32 p = set(work.p[row * kBlock + key]), dS = set(work.dS[row * kBlock + key]);
-      const auto add = [&](F32 factor, const float *from, float *to) HWY_ATTR {
-        for (int64_t d = 0; d < padded; d += kLanes)
-          store(fma(factor, load(from + d), load(to + d)), to + d);
-      };
+      const float p = work.p[row * kBlock + key], dS = work.dS[row * kBlock + key];
       if (call.dV)
-        add(p, work.dO + row * padded, work.dV + key * padded);
+        addScaled(p, work.dO + row * padded, padded, work.dV + key * padded);
       if (call.dK)
-        add(dS, work.q + row * padded, work.dK + key * padded);
+        addScaled(dS, work.q + row * padded, padded, work.dK + key * padded);
       if (call.dQ)
-        add(dS, work.k + key * padded, work.dQ + row * padded);
+        addScaled(dS, work.k + key * padded, padded, work.dQ + row * padded);
     }
   }
 }
 
-HWY_INLINE void addProducts(const Call &call, const Bounds &bounds, const Workspace &work) {
-  const int64_t padded = work.padded, vectors = padded / kLanes;
-  const auto overRows = [&](const float *weights, const float *values, float *sums) HWY_ATTR {
-    overGroups(bounds.keys, [&](int64_t key, int64_t count) HWY_ATTR {
-      const KeyRange rows = bounds.rowsOf(key, count);
-      if (!rows.empty())
-        multiply({weights + rows.begin * kBlock + key, 1, kBlock, values + rows.begin * padded, padded,
-                  sums + key * padded, padded, rows.end - rows.begin, true},
-                 count, vectors);
-    });
-  };
+HWY_INLINE void addProducts(const Call &call, const BlockBounds &bounds, const Workspace &work) {
   if (call.dV)
-    overRows(work.p, work.dO, work.dV);
+    sumOverRows(bounds, work.p, work.dO, work.padded, work.dV);
   if (call.dK)
-    overRows(work.dS, work.q, work.dK);
+    sumOverRows(bounds, work.dS, work.q, work.padded, work.dK);
   if (call.dQ)
-    overGroups(bounds.rows, [&](int64_t row, int64_t count) HWY_ATTR {
-      const int64_t begin = bounds.begin[row], steps = bounds.end[row + count - 1] - begin;
-      multiply({work.dS + row * kBlock + begin, kBlock, 1, work.k + begin * padded, padded, work.dQ + row * padded,
-                padded, std::max<int64_t>(steps, 0), false},
-               count, vectors);
-    });
+    sumOverKeys(bounds, work.dS, work.k, work.padded, /*add=*/false, work.dQ);
 }
 
 /// Rows [t, t + bounds.rows) of head h against the keys that `work` holds. `finite`: all those keys are.
-void differentiateBlock(const Call &call, int64_t h, int64_t t, const Bounds &bounds, bool finite,
+void differentiateBlock(const Call &call, int64_t h, int64_t t, const BlockBounds &bounds, bool finite,
                         const Workspace &work) {
-  const int64_t D = call.D, padded = work.padded;
+  const int64_t D = call.D;
   const Rows q = call.queries(call.q, h, t), dO = call.queries(call.dOutput, h, t);
   finite &= packRows(q, bounds.rows, D, work.q);
   finite &= packRows(dO, bounds.rows, D, work.dO);
-  const auto overKeys = [&](const float *rows, const float *columns, float *products) HWY_ATTR {
-    overGroups(bounds.rows, [&](int64_t row, int64_t count) HWY_ATTR {
-      const int64_t first = bounds.begin[row] / kLanes, last = ceilDiv(bounds.end[row + count - 1], kLanes);
-      if (first < last)
-        multiply({rows + row * padded, padded, 1, columns + first * kLanes, kBlock,
-                  products + row * kBlock + first * kLanes, kBlock, D, false},
-                 count, last - first);
-    });
-  };
-  overKeys(work.q, work.kT, work.p);
+  multiplyPairs(bounds, work.q, work.kT, D, work.p);
   if (call.wantsScores())
-    overKeys(work.dO, work.vT, work.dS);
+    multiplyPairs(bounds, work.dO, work.vT, D, work.dS);
   const float *lse = call.lse + h * call.T + t, *delta = call.delta + h * call.T + t;
   if (call.softcap != 0)
     differentiateScores<true>(call, bounds, lse, delta, work);
@@ -218,7 +164,10 @@ void differentiateChunks(const Call &call, int64_t g, int64_t j, int64_t jEnd, i
     std::fill_n(work.dK, keys * work.padded, 0.0f);
     std::fill_n(work.dV, keys * work.padded, 0.0f);
     for (int64_t first = t; first < tEnd; first += kBlock) {
-      const Bounds bounds(call, first, std::min(kBlock, tEnd - first), j, keys);
+      BlockBounds bounds;
+      bounds.rows = std::min(kBlock, tEnd - first), bounds.keys = keys;
+      for (int64_t row = 0; row < bounds.rows; ++row)
+        bounds.setRow(row, call.ranges[2 * (first + row)] - j, call.ranges[2 * (first + row) + 1] - j);
       for (int64_t h = g * group; bounds.some && h < (g + 1) * group; ++h)
         differentiateBlock(call, h, first, bounds, finite, work);
     }

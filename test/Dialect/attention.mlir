@@ -75,3 +75,12 @@ func.func @cache_update(%kc: tensor<4x128x8xf32>, %vc: tensor<4x128x8xf32>, %k: 
       -> (tensor<4x128x8xf32>, tensor<4x128x8xf32>)
   return
 }
+
+// CHECK-LABEL: func.func @attention_probs
+func.func @attention_probs(%q: tensor<8x6x16xf32>, %k: tensor<4x6x16xf32>) {
+  // CHECK: ck.attention {{.*}} save = "probs"
+  // CHECK-SAME: -> (tensor<8x6x16xf32>, tensor<8x6x6xf32>)
+  %o, %p = ck.attention %q, %k, %k {heads = 8, kv_heads = 4, layout = "head_major", save = "probs"}
+      : (tensor<8x6x16xf32>, tensor<4x6x16xf32>, tensor<4x6x16xf32>) -> (tensor<8x6x16xf32>, tensor<8x6x6xf32>)
+  return
+}

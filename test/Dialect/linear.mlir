@@ -44,3 +44,10 @@ func.func @head_linear(%x: tensor<4x64xf32>, %w: tensor<512x64xf32>, %wt: tensor
       : (tensor<4x64xf32>, tensor<64x512xf32>) -> tensor<4x512xf32>
   return
 }
+
+// CHECK-LABEL: func.func @out_linear
+func.func @out_linear(%x: tensor<8x4x16xf32>, %w: tensor<8x64x16xf32>, %b: tensor<64xf32>) {
+  // CHECK: ck.out_linear %{{.*}}, %{{.*}} bias %{{.*}} : (tensor<8x4x16xf32>, tensor<8x64x16xf32>, tensor<64xf32>) -> tensor<4x64xf32>
+  %y = ck.out_linear %x, %w bias %b : (tensor<8x4x16xf32>, tensor<8x64x16xf32>, tensor<64xf32>) -> tensor<4x64xf32>
+  return
+}

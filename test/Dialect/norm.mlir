@@ -13,3 +13,27 @@ func.func @rms_norm(%x: tensor<4x64xf32>, %xb: tensor<2x?x64xf32>, %g: tensor<64
   %n = ck.rms_norm %x {eps = 0.5 : f64, gain = "none"} : (tensor<4x64xf32>) -> tensor<4x64xf32>
   return
 }
+
+// CHECK-LABEL: func.func @layer_norm
+func.func @layer_norm(%x: tensor<4x64xf32>, %g: tensor<64xf32>, %b: tensor<64xf32>) {
+  // CHECK: ck.layer_norm %{{.*}}, %{{[a-z0-9]+}} {eps = 1.000000e-05 : f64} : (tensor<4x64xf32>, tensor<64xf32>) -> tensor<4x64xf32>
+  %y = ck.layer_norm %x, %g {eps = 1.0e-5 : f64} : (tensor<4x64xf32>, tensor<64xf32>) -> tensor<4x64xf32>
+  // CHECK: ck.layer_norm %{{.*}}, %{{.*}}, %{{.*}} {eps = 1.000000e-05 : f64, save_stats}
+  // CHECK-SAME: -> (tensor<4x64xf32>, tensor<4xf32>, tensor<4xf32>)
+  %z, %m, %r = ck.layer_norm %x, %g, %b {eps = 1.0e-5 : f64, save_stats}
+      : (tensor<4x64xf32>, tensor<64xf32>, tensor<64xf32>) -> (tensor<4x64xf32>, tensor<4xf32>, tensor<4xf32>)
+  return
+}
+
+// CHECK-LABEL: func.func @qk_norm
+func.func @qk_norm(%q: tensor<4x64xf32>, %k: tensor<4x32xf32>, %qh: tensor<8x?x8xf32>, %kh: tensor<4x?x8xf32>,
+                   %g: tensor<8xf32>) {
+  // CHECK: ck.qk_norm %{{.*}}, %{{.*}} gains %{{.*}}, %{{[a-z0-9]+}} {eps = {{.*}}, head_dim = 8 : i64} : (
+  %q1, %k1 = ck.qk_norm %q, %k gains %g, %g {eps = 1.0e-6 : f64, head_dim = 8 : i64}
+      : (tensor<4x64xf32>, tensor<4x32xf32>, tensor<8xf32>, tensor<8xf32>) -> (tensor<4x64xf32>, tensor<4x32xf32>)
+  // CHECK: ck.qk_norm {{.*}} {eps = {{.*}}, gain = "one_plus_weight", head_dim = 8 : i64, layout = "head_major"}
+  %q2, %k2 = ck.qk_norm %qh, %kh gains %g, %g
+      {eps = 1.0e-6 : f64, head_dim = 8 : i64, gain = "one_plus_weight", layout = "head_major"}
+      : (tensor<8x?x8xf32>, tensor<4x?x8xf32>, tensor<8xf32>, tensor<8xf32>) -> (tensor<8x?x8xf32>, tensor<4x?x8xf32>)
+  return
+}

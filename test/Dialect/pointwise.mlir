@@ -31,3 +31,12 @@ func.func @add_mul(%a: tensor<4x64xf32>, %b: tensor<4x64xf32>) {
   %m = ck.mul %a, %b : (tensor<4x64xf32>, tensor<4x64xf32>) -> tensor<4x64xf32>
   return
 }
+
+// CHECK-LABEL: func.func @scale
+func.func @scale(%x: tensor<4x64xf32>, %s: tensor<1xf32>) {
+  // CHECK: ck.scale %{{[a-z0-9]+}} {factor = 1.250000e-01 : f64} : (tensor<4x64xf32>) -> tensor<4x64xf32>
+  %y = ck.scale %x {factor = 0.125 : f64} : (tensor<4x64xf32>) -> tensor<4x64xf32>
+  // CHECK: ck.scale %{{.*}} by %{{[a-z0-9]+}} : (tensor<4x64xf32>, tensor<1xf32>) -> tensor<4x64xf32>
+  %z = ck.scale %x by %s : (tensor<4x64xf32>, tensor<1xf32>) -> tensor<4x64xf32>
+  return
+}

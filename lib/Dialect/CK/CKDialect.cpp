@@ -120,6 +120,8 @@ LogicalResult CKDialect::verifyOperationAttribute(Operation *op, NamedAttribute 
   }
   if (name == "ck.plan")
     return expect(op, isa<DictionaryAttr>(value) && isa<ModuleOp>(op), attribute, "a dictionary on a module");
+  if (name == "ck.layer")
+    return expect(op, isNonNegativeInteger(value), attribute, "a non-negative i64");
   if (name == "ck.remat")
     return expect(op, isa<UnitAttr>(value), attribute, "a unit attribute");
   return op->emitError() << "unknown attribute '" << name << "' of the ck dialect";

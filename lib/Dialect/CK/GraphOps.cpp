@@ -3,7 +3,7 @@
 // The signature trait checks shapes and types; here stand the rules about attributes.
 //
 //===----------------------------------------------------------------------===//
-#include "ck/Dialect/CK/CKDialect.h"
+#include "OpRules.h"
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -15,26 +15,23 @@
 using namespace mlir;
 using namespace ck;
 
-static LogicalResult requireFinite(Operation *op, StringRef name, double value, double least) {
-  if (std::isfinite(value) && value >= least)
-    return success();
-  return op->emitOpError() << name << " must be finite and at least " << least << ", got " << value;
-}
-
-LogicalResult QkvLinearOp::verify() {
-  if (getLayout() == "head_major" && (getHeads() == 0 || getKvHeads() == 0))
-    return emitOpError("needs heads and kv_heads with layout = \"head_major\"");
-  if (getLayout() == "token_major" && (getHeads() != 0 || getKvHeads() != 0))
-    return emitOpError("takes heads and kv_heads only with layout = \"head_major\"");
-  return success();
-}
+LogicalResult QkvLinearOp::verify() { return verifyProjectionHeads(*this, getLayout(), getHeads(), getKvHeads()); }
 
 LogicalResult HeadLinearOp::verify() { return requireFinite(*this, "softcap", getSoftcap().convertToDouble(), 0); }
 
 LogicalResult RmsNormOp::verify() {
-  if ((getGain() == "none") != !getGamma())
-    return emitOpError() << "gain = \"" << getGain() << "\" " << (getGamma() ? "takes no gamma" : "needs gamma");
+  if (failed(verifyGain(*this, getGain(), getGamma())))
+    return failure();
   return requireFinite(*this, "eps", getEps().convertToDouble(), 0);
+}
+
+LogicalResult LayerNormOp::verify() { return requireFinite(*this, "eps", getEps().convertToDouble(), 0); }
+
+LogicalResult QkNormOp::verify() { return requireFinite(*this, "eps", getEps().convertToDouble(), 0); }
+
+LogicalResult ScaleOp::verify() {
+  double factor = getFactor().convertToDouble();
+  return std::isfinite(factor) ? success() : emitOpError() << "factor must be finite, got " << factor;
 }
 
 LogicalResult RopeTableOp::verify() {
@@ -64,8 +61,8 @@ LogicalResult RopeOp::verify() {
 }
 
 LogicalResult AttentionOp::verify() {
-  if (getHeads() % getKvHeads() != 0)
-    return emitOpError() << "heads = " << getHeads() << " is not a multiple of kv_heads = " << getKvHeads();
+  if (failed(verifyAttentionHeads(*this, getHeads(), getKvHeads())))
+    return failure();
   bool cache = getLayout() == "cache";
   if (cache && !getPos())
     return emitOpError("needs pos with layout = \"cache\"");
@@ -74,23 +71,15 @@ LogicalResult AttentionOp::verify() {
                          << "\" the row index is the position";
   if (cache && getSeqs())
     return emitOpError("takes no seqs with layout = \"cache\"");
-  if ((getMask() == "sliding") != (getWindow() != 0))
-    return emitOpError() << (getWindow() ? "takes window only with mask = \"sliding\""
-                                         : "needs a window with mask = \"sliding\"");
-  if (failed(requireFinite(*this, "scale", getScale().convertToDouble(), 0)))
+  if (cache && getSave() == "probs")
+    return emitOpError("saves no probabilities with layout = \"cache\"");
+  if (failed(verifyWindow(*this, getMask(), getWindow())) ||
+      failed(requireFinite(*this, "scale", getScale().convertToDouble(), 0)))
     return failure();
   return requireFinite(*this, "softcap", getSoftcap().convertToDouble(), 0);
 }
 
-LogicalResult ActivationOp::verify() {
-  double alpha = getAlpha().convertToDouble();
-  bool takesAlpha = getKind() == "softcap" || getKind() == "leaky_relu";
-  if (getKind() == "softcap" && !(alpha > 0 && std::isfinite(alpha)))
-    return emitOpError() << "softcap needs a positive alpha, got " << alpha;
-  if (!takesAlpha && alpha != 0)
-    return emitOpError() << getKind() << " takes no alpha";
-  return requireFinite(*this, "alpha", alpha, 0);
-}
+LogicalResult ActivationOp::verify() { return verifyAlpha(*this, getKind(), getAlpha().convertToDouble()); }
 
 LogicalResult TransposeOp::verify() {
   int64_t rank = cast<RankedTensorType>(getInput().getType()).getRank();

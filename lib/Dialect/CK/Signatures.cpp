@@ -3,7 +3,7 @@
 // Verification, inference and reification of GRAPH ops are one unification of their signature with actual types.
 //
 //===----------------------------------------------------------------------===//
-#include "ck/Dialect/CK/CKDialect.h"
+#include "OpRules.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
@@ -77,8 +77,16 @@ LogicalResult ck::verifySignature(Operation *op) {
     if (total != static_cast<int64_t>(op->getNumOperands()))
       return failure();
   }
+  // The signature of a gradient op depends on lists that must be right first.
+  if (auto gradient = dyn_cast<GradientOpInterface>(op))
+    if (failed(verifyGradient(gradient)))
+      return failure();
   Signature signature;
   return failure(failed(bindSignature(cast<SignatureOpInterface>(op), signature)));
+}
+
+unsigned ck::countUpdated(const Signature &signature) {
+  return llvm::count_if(signature.inputs, [&](const SigOperand &input) { return signature.isUpdated(input.name); });
 }
 
 LogicalResult ck::inferFromSignature(MLIRContext *context, std::optional<Location> loc, StringRef text,

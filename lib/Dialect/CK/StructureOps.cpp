@@ -114,6 +114,10 @@ LogicalResult BufferOp::verify() {
     return emitOpError() << "of role " << getRole() << " cannot come from a file";
   if (getFile() && getAlias())
     return emitOpError("is an alias and cannot come from a file of its own");
+  if (getTrainable() && getRole() != "weight")
+    return emitOpError() << "of role " << getRole() << " cannot be trainable: weights are";
+  if (getTrainable() && !type.getElementType().isF32())
+    return emitOpError() << "is trainable and must have f32 elements, got " << type;
   if (getDims() && getDims()->size() != static_cast<size_t>(type.getRank()))
     return emitOpError() << "names " << getDims()->size() << " dims for a tensor of rank " << type.getRank();
   if (type.hasStaticShape() && failed(storageBytes(type.getElementType(), type.getShape())))
@@ -406,6 +410,12 @@ LogicalResult CallOp::verifySymbolUses(SymbolTableCollection &symbols) {
     if (!signature.findOutput(name.str()))
       return emitOpError() << "'" << name.getValue() << "' is no result of '" << getCallee()
                            << "': " << signature.str();
+  std::vector<std::string> attributes = attributeNames(*contract);
+  for (NamedAttribute param : getParams())
+    if (llvm::none_of(contract->params, [&](const ParamDecl &decl) { return decl.name == param.getName(); }) &&
+        !llvm::is_contained(attributes, param.getName().getValue()))
+      return emitOpError() << "gives '" << param.getName().getValue() << "', which is neither a param of '"
+                           << getCallee() << "' nor named by its contract";
   Params params = signatureParams(getParams());
   std::vector<ActualOperand> inputs, outputs;
   for (const SigOperand &operand : signature.inputs) {

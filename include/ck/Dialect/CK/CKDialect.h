@@ -7,6 +7,7 @@
 #ifndef CK_DIALECT_CK_CKDIALECT_H
 #define CK_DIALECT_CK_CKDIALECT_H
 
+#include "ck/Dialect/CK/Gradients.h"
 #include "ck/KernelMaps/KernelMap.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/BuiltinTypes.h"
@@ -84,7 +85,7 @@ std::string splitSignature(mlir::Value input, int64_t axis, llvm::ArrayRef<int64
 std::string concatSignature(mlir::ValueRange inputs, int64_t axis);
 
 /// One value for each input of a signature: ODS operand i is input i, except that a lone variadic operand gives them
-/// all.
+/// all, and that the last of `groups`, if variadic, gives the rest.
 template <typename OpOrAdaptor>
 llvm::SmallVector<mlir::Value> groupOperands(OpOrAdaptor op, size_t inputs, unsigned groups) {
   llvm::SmallVector<mlir::Value> values;
@@ -97,6 +98,9 @@ llvm::SmallVector<mlir::Value> groupOperands(OpOrAdaptor op, size_t inputs, unsi
   values.resize(inputs);
   return values;
 }
+
+/// Number of operands of `signature` that are updated.
+unsigned countUpdated(const Signature &signature);
 
 /// The op trait behind CK_GraphOp.
 template <typename ConcreteOp> class SignatureTrait : public mlir::OpTrait::TraitBase<ConcreteOp, SignatureTrait> {
@@ -132,7 +136,10 @@ private:
     auto signature = parseSignature(text.str());
     size_t inputs = signature ? signature->inputs.size() : 0;
     constexpr bool variadic = ConcreteOp::template hasTrait<mlir::OpTrait::VariadicOperands>();
-    return groupOperands(adaptor, inputs, variadic ? 1 : static_cast<unsigned>(inputs));
+    unsigned groups = variadic ? 1 : static_cast<unsigned>(inputs);
+    if constexpr (ConcreteOp::hasIntoGroup)
+      groups = groups - (signature ? countUpdated(*signature) : 0) + 1;
+    return groupOperands(adaptor, inputs, groups);
   }
 };
 

@@ -51,14 +51,18 @@ def CK_SignatureTrait : NativeOpTrait<"SignatureTrait"> {
 /// An op of the GRAPH phase. `signatureBody` returns the signature text of one instance: `op` is the op or its adaptor,
 /// with the usual getters. Operands stand in the signature in ODS order. `rowwise` is a C++ condition on the op for
 /// `isRowwise` of the interface: only the op knows it, shapes do not show whether rows look at each other.
-/// `shapeAttributes` are the attributes that only repeat what the types say.
+/// `shapeAttributes` are the attributes that only repeat what the types say. `intoGroup` says that the last operand group
+/// holds the values that results are added to, as many as the signature updates. `declarations` are further members.
 class CK_GraphOp<string mnemonic, list<Trait> traits = []>
     : CK_Op<mnemonic, traits # [Pure, CK_SignatureTrait, InferTypeOpInterface, SignatureOpInterface,
                                 DeclareOpInterfaceMethods<ReifyRankedShapedTypeOpInterface, ["reifyResultShapes"]>]> {
   code signatureBody = "";
   string rowwise = "false";
   list<string> shapeAttributes = [];
-  let extraClassDeclaration = [{
+  bit intoGroup = 0;
+  code declarations = "";
+  let extraClassDeclaration = declarations # [{
+    static constexpr bool hasIntoGroup = }] # !if(intoGroup, "true", "false") # [{;
     template <typename OpOrAdaptor>
     static std::string signatureOf(OpOrAdaptor op) {
   }] # signatureBody # [{

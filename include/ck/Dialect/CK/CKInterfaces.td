@@ -28,6 +28,25 @@ def SignatureOpInterface : OpInterface<"SignatureOpInterface"> {
   ];
 }
 
+def GradientOpInterface : OpInterface<"GradientOpInterface"> {
+  let cppNamespace = "::ck";
+  let description = [{
+    An op whose results are gradients by name. `wrt` says which of its gradients exist, `accumulate` which of them are added
+    to values that are given as operands. The signature follows from both.
+  }];
+  let methods = [
+    InterfaceMethod<"What the op takes, and every gradient that it can give.", "::ck::GradientTable",
+                    "getGradientTable">,
+    InterfaceMethod<"The attribute `wrt`; null if the op always gives all gradients.", "::mlir::ArrayAttr",
+                    "getWrtNames">,
+    InterfaceMethod<"The group of gradients that are added to operands: none, params, input or all.",
+                    "::llvm::StringRef", "getAccumulateMode">,
+    InterfaceMethod<"The groups that the op can add, besides none.", "::llvm::SmallVector<::llvm::StringRef>",
+                    "getAccumulateModes">,
+    InterfaceMethod<"Number of values that are given to add to.", "unsigned", "getIntoCount">
+  ];
+}
+
 def CK_StorageTypeInterface : TypeInterface<"StorageTypeInterface"> {
   let cppNamespace = "::ck";
   let description = [{

@@ -24,7 +24,8 @@ def CK_BufferOp : CK_Op<"buffer", [Symbol, HasParent<"::mlir::ModuleOp">]> {
     differ from the declared one as long as the number of elements is the same. `alias @root` says that the buffer is
     the storage of another one (a tied output head); aliases are resolved before anything else. `dims` records symbolic
     dims with a multiplier or divisor for reports, for example `["aligned_intermediate*2", "aligned_embed"]`; `when`
-    names the condition under which the buffer exists. `offset` is set by planning for states and constants.
+    names the condition under which the buffer exists. `offset` is set by planning for states and constants. `trainable`
+    marks a weight that training changes: gradients are computed for those only.
 
     Example:
 
@@ -44,7 +45,8 @@ def CK_BufferOp : CK_Op<"buffer", [Symbol, HasParent<"::mlir::ModuleOp">]> {
     CK_KeywordOr<["global", "layer"], "global">:$scope,
     OptionalAttr<StrArrayAttr>:$dims,
     OptionalAttr<CK_Keyword<["rope_theta", "training_enabled"]>>:$when,
-    OptionalAttr<I64Attr>:$offset);
+    OptionalAttr<I64Attr>:$offset,
+    UnitAttr:$trainable);
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
   let extraClassDeclaration = [{

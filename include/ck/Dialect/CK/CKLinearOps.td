@@ -1,0 +1,127 @@
+//===- CKLinearOps.td - projections and tables ----------------*- tablegen -*-===//
+//
+// Ops whose work is a matrix product, and the embedding, which is one with one-hot rows.
+//
+//===----------------------------------------------------------------------===//
+#ifndef CK_LINEAROPS_TD
+#define CK_LINEAROPS_TD
+
+include "ck/Dialect/CK/CKDialect.td"
+include "mlir/IR/BuiltinAttributes.td"
+
+def CK_EmbeddingOp : CK_GraphOp<"embedding"> {
+  let summary = "gathers rows of a table";
+  let description = [{
+    `output[t,:] = table[ids[t],:]`. An id outside `[0, V)` fails at run time and names index, id and vocabulary.
+
+    Example:
+
+    ```mlir
+    %x = ck.embedding %ids, %table : (tensor<4xi32>, tensor<512x64xf32>) -> tensor<4x64xf32>
+    ```
+  }];
+  let arguments = (ins AnyRankedTensor:$ids, AnyRankedTensor:$table);
+  let results = (outs AnyRankedTensor:$output);
+  let rowwise = "true";
+  let signatureBody = [{ return "ids[T]:i32, table[V,E]:$W -> output[T,E]:f32"; }];
+  let assemblyFormat = "$ids `,` $table attr-dict `:` functional-type(operands, results)";
+}
+
+def CK_LinearOp : CK_GraphOp<"linear"> {
+  let summary = "y = x W^T + b";
+  let description = [{
+    `output[t,n] = bias[n] + sum_k input[t,k] * weight[n,k]`; weights are stored output-major, as in checkpoints.
+
+    Example:
+
+    ```mlir
+    %y = ck.linear %x, %w bias %b : (tensor<4x64xf32>, tensor<32x64xf32>, tensor<32xf32>) -> tensor<4x32xf32>
+    ```
+  }];
+  let arguments = (ins AnyRankedTensor:$input, AnyRankedTensor:$weight, Optional<AnyRankedTensor>:$bias);
+  let results = (outs AnyRankedTensor:$output);
+  let rowwise = "true";
+  let signatureBody = [{ return "input[...T,K]:f32, weight[N,K]:$W, bias[N]:f32? -> output[...T,N]:f32"; }];
+  let assemblyFormat = "$input `,` $weight (`bias` $bias^)? attr-dict `:` functional-type(operands, results)";
+}
+
+def CK_QkvLinearOp : CK_GraphOp<"qkv_linear", [AttrSizedOperandSegments]> {
+  let summary = "the three attention projections of one input";
+  let description = [{
+    `q = x wq^T + bq`, `k = x wk^T + bk`, `v = x wv^T + bv`. With `layout = "token_major"` results are `[T, heads*D]`;
+    with `"head_major"` they are `[heads, T, D]` and `heads`, `kv_heads` say how rows group into heads.
+
+    Example:
+
+    ```mlir
+    %q, %k, %v = ck.qkv_linear %x, %wq, %wk, %wv
+        : (tensor<4x64xf32>, tensor<64x64xf32>, tensor<32x64xf32>, tensor<32x64xf32>)
+        -> (tensor<4x64xf32>, tensor<4x32xf32>, tensor<4x32xf32>)
+    ```
+  }];
+  let arguments = (ins AnyRankedTensor:$input, AnyRankedTensor:$wq, AnyRankedTensor:$wk, AnyRankedTensor:$wv,
+                   Optional<AnyRankedTensor>:$bq, Optional<AnyRankedTensor>:$bk, Optional<AnyRankedTensor>:$bv,
+                   CK_KeywordOr<["token_major", "head_major"], "token_major">:$layout,
+                   DefaultValuedAttr<ConfinedAttr<I64Attr, [IntNonNegative]>, "0">:$heads,
+                   DefaultValuedAttr<ConfinedAttr<I64Attr, [IntNonNegative]>, "0">:$kv_heads);
+  let results = (outs AnyRankedTensor:$q, AnyRankedTensor:$k, AnyRankedTensor:$v);
+  let rowwise = "true";
+  let signatureBody = [{
+    if (op.getLayout() == "token_major")
+      return "input[T,E]:f32, wq[NQ,E]:$WQ, wk[NK,E]:$WK, wv[NV,E]:$WV, bq[NQ]:f32?, bk[NK]:f32?, bv[NV]:f32? -> "
+             "q[T,NQ]:f32, k[T,NK]:f32, v[T,NV]:f32";
+    return "input[T,E]:f32, wq[$heads*D,E]:$WQ, wk[$kv_heads*D,E]:$WK, wv[$kv_heads*D,E]:$WV, bq[$heads*D]:f32?, "
+           "bk[$kv_heads*D]:f32?, bv[$kv_heads*D]:f32? -> "
+           "q[$heads,T,D]:f32, k[$kv_heads,T,D]:f32, v[$kv_heads,T,D]:f32";
+  }];
+  let assemblyFormat = [{
+    $input `,` $wq `,` $wk `,` $wv (`bq` $bq^)? (`bk` $bk^)? (`bv` $bv^)? attr-dict
+    `:` functional-type(operands, results)
+  }];
+  let hasVerifier = 1;
+}
+
+def CK_OutLinearOp : CK_GraphOp<"out_linear"> {
+  let summary = "output projection of head-major attention";
+  let description = [{
+    `output[t,n] = bias[n] + sum_h sum_d input[h,t,d] * weight[h,n,d]`: what attention gives in head-major layout, projected
+    to rows without a transpose. The weight holds one `[N, D]` matrix for each head.
+
+    Example:
+
+    ```mlir
+    %y = ck.out_linear %x, %w bias %b : (tensor<8x4x16xf32>, tensor<8x64x16xf32>, tensor<64xf32>) -> tensor<4x64xf32>
+    ```
+  }];
+  let arguments = (ins AnyRankedTensor:$input, AnyRankedTensor:$weight, Optional<AnyRankedTensor>:$bias);
+  let results = (outs AnyRankedTensor:$output);
+  let signatureBody = [{ return "input[H,T,D]:f32, weight[H,N,D]:f32, bias[N]:f32? -> output[T,N]:f32"; }];
+  let assemblyFormat = "$input `,` $weight (`bias` $bias^)? attr-dict `:` functional-type(operands, results)";
+}
+
+def CK_HeadLinearOp : CK_GraphOp<"head_linear"> {
+  let summary = "logits of the vocabulary";
+  let description = [{
+    `logits[t,v] = cap(sum_e input[t,e] * weight[v,e])` with `cap(x) = softcap * tanh(x / softcap)`, or the identity when
+    `softcap` is 0. `w_layout = "embed_major"` takes the weight as `[E, V]`.
+
+    Example:
+
+    ```mlir
+    %l = ck.head_linear %x, %w : (tensor<4x64xf32>, tensor<512x64xf32>) -> tensor<4x512xf32>
+    ```
+  }];
+  let arguments = (ins AnyRankedTensor:$input, AnyRankedTensor:$weight,
+                   CK_KeywordOr<["vocab_major", "embed_major"], "vocab_major">:$w_layout,
+                   DefaultValuedAttr<F64Attr, "0.0">:$softcap);
+  let results = (outs AnyRankedTensor:$logits);
+  let rowwise = "true";
+  let signatureBody = [{
+    return op.getWLayout() == "vocab_major" ? "input[T,E]:f32, weight[V,E]:$W -> logits[T,V]:f32"
+                                            : "input[T,E]:f32, weight[E,V]:$W -> logits[T,V]:f32";
+  }];
+  let assemblyFormat = "$input `,` $weight attr-dict `:` functional-type(operands, results)";
+  let hasVerifier = 1;
+}
+
+#endif // CK_LINEAROPS_TD

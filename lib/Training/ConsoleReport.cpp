@@ -1,0 +1,88 @@
+//===- ConsoleReport.cpp - a run as people and programs see it ------------===//
+#include "ck/Training/ConsoleReport.h"
+
+#include "Messages.h"
+
+#include <algorithm>
+
+namespace ck {
+
+static std::string jsonNumber(double value) { return std::isfinite(value) ? numberText(value) : "null"; }
+
+std::string stepJson(const StepReport &report) {
+  double rate = report.seconds > 0 ? static_cast<double>(report.valid) / report.seconds : 0;
+  return "{\"step\": " + std::to_string(report.step) + ", \"loss\": " + jsonNumber(report.row.loss) +
+         ", \"lr\": " + jsonNumber(report.row.rate) + ", \"grad_norm\": " + jsonNumber(report.row.gradNorm) +
+         ", \"val_loss\": " + jsonNumber(report.row.validation) + ", \"epoch\": " + std::to_string(report.epoch) +
+         ", \"tokens\": " + std::to_string(report.valid) + ", \"tokens_per_s\": " + jsonNumber(rate) +
+         ", \"seconds\": " + jsonNumber(report.seconds) + (report.valid ? "}" : ", \"skipped\": true}");
+}
+
+static std::string duration(double seconds) {
+  int64_t total = static_cast<int64_t>(seconds + 0.5);
+  char text[64];
+  if (total < 3600)
+    std::snprintf(text, sizeof text, "%d:%02d", int(total / 60), int(total % 60));
+  else
+    std::snprintf(text, sizeof text, "%lld:%02d:%02d", static_cast<long long>(total / 3600), int(total / 60 % 60),
+                  int(total % 60));
+  return text;
+}
+
+std::string stepLine(const StepReport &report, double rate, double validation) {
+  char text[64];
+  std::string line = "step " + std::to_string(report.step) + "/" + std::to_string(report.steps);
+  std::snprintf(text, sizeof text, "  loss %.4f", report.row.loss);
+  line += text;
+  if (!std::isnan(validation)) {
+    std::snprintf(text, sizeof text, "  val %.4f", validation);
+    line += text;
+  }
+  if (rate > 0) {
+    std::snprintf(text, sizeof text, "  %.0f tokens/s", rate);
+    line += text;
+    double each = static_cast<double>(report.rows) / rate;
+    line += "  ETA " + duration(each * static_cast<double>(report.steps - report.step));
+  }
+  return line;
+}
+
+void ConsoleReport::onStep(const StepReport &report) {
+  if (records) {
+    std::string line = stepJson(report) + "\n";
+    std::fwrite(line.data(), 1, line.size(), records);
+    std::fflush(records);
+  }
+  bool measured = !std::isnan(report.row.validation);
+  if (measured)
+    validation = report.row.validation;
+  seconds += report.seconds;
+  rows += report.rows;
+  std::string line = stepLine(report, seconds > 0 ? static_cast<double>(rows) / seconds : 0, validation);
+  if (isTerminal) {
+    constexpr int64_t kWidth = 24;
+    int64_t filled = kWidth * report.step / std::max<int64_t>(report.steps, 1);
+    std::fprintf(people, "\r\x1b[K[%s%s] %s", std::string(filled, '=').c_str(),
+                 std::string(kWidth - filled, ' ').c_str(), line.c_str());
+    lineIsOpen = true;
+  } else if (first || measured || report.step == report.steps ||
+             report.step % std::max<int64_t>(report.steps / 20, 1) == 0) {
+    std::fprintf(people, "%s\n", line.c_str());
+  }
+  first = false;
+  std::fflush(people);
+}
+
+void ConsoleReport::onWarning(const std::string &text) {
+  finish();
+  std::fprintf(people, "ck-run: warning: %s\n", text.c_str());
+  std::fflush(people);
+}
+
+void ConsoleReport::finish() {
+  if (lineIsOpen)
+    std::fputc('\n', people);
+  lineIsOpen = false;
+}
+
+} // namespace ck

@@ -1,0 +1,154 @@
+//===- RunDirectory.cpp - the folder of a training run --------------------===//
+#include "ck/Training/RunDirectory.h"
+
+#include "Messages.h"
+#include "ck/Import/Formats/AtomicFile.h"
+#include "ck/Import/Formats/SafetensorsWriter.h"
+#include "ck/Import/Formats/WeightTable.h"
+
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <nlohmann/json.hpp>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <utility>
+
+namespace ck {
+
+namespace {
+
+Error systemError(const std::string &path, const char *what) {
+  return fail("BAD_PATH", path, ": ", what, ": ", std::strerror(errno));
+}
+
+Status makeFolders(const std::string &path) {
+  for (size_t end = path.find('/', 1);; end = path.find('/', end + 1)) {
+    std::string part = path.substr(0, end);
+    if (::mkdir(part.c_str(), 0777) != 0 && errno != EEXIST)
+      return systemError(part, "cannot be made");
+    if (end == std::string::npos)
+      return Status::success();
+  }
+}
+
+/// The rows of a tensor whose heads keep rotary pairs side by side, in the order in which the pairs are half a head
+/// apart: row j of a head's first half is 2j, of its second half 2j + 1.
+std::vector<std::string_view> pairsApart(std::string_view bytes, int64_t rows, int64_t headDim) {
+  size_t rowBytes = bytes.size() / rows;
+  std::vector<std::string_view> pieces;
+  for (int64_t row = 0; row < rows; ++row) {
+    int64_t j = row % headDim, half = headDim / 2;
+    int64_t from = row - j + (j < half ? 2 * j : 2 * (j - half) + 1);
+    pieces.push_back(bytes.substr(from * rowBytes, rowBytes));
+  }
+  return pieces;
+}
+
+bool turnsWithPositions(const std::string &name) {
+  std::string kind = name.substr(name.rfind('.') + 1);
+  return kind == "wq" || kind == "wk" || kind == "bq" || kind == "bk";
+}
+
+} // namespace
+
+Result<RunDirectory> RunDirectory::open(const std::string &path) {
+  RunDirectory directory;
+  directory.folder = path;
+  while (directory.folder.size() > 1 && directory.folder.back() == '/')
+    directory.folder.pop_back();
+  if (directory.folder.empty())
+    return fail("BAD_PATH", "the output folder has an empty name");
+  CK_CHECK(makeFolders(directory.folder));
+  directory.lock = ::open(directory.folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (directory.lock < 0)
+    return systemError(path, "cannot be used as the output folder");
+  if (::access(directory.folder.c_str(), W_OK | X_OK) != 0)
+    return systemError(path, "is not writable");
+  // File systems without locks are used without.
+  if (::flock(directory.lock, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+    return fail("CONFLICT", path, ": another training run writes to this folder");
+  return directory;
+}
+
+RunDirectory::RunDirectory(RunDirectory &&other) noexcept
+    : folder(std::move(other.folder)), lock(std::exchange(other.lock, -1)) {}
+
+RunDirectory::~RunDirectory() {
+  if (lock >= 0)
+    ::close(lock);
+}
+
+bool RunDirectory::hasCheckpoint() const {
+  struct stat info;
+  return ::stat(checkpoint().c_str(), &info) == 0;
+}
+
+Status RunDirectory::writeModel(const ModelConfig &config, const ModelTexts &texts, const TrainProgram &program) const {
+  std::vector<TensorToWrite> tensors;
+  for (const StateBuffer &parameter : program.parameters()) {
+    std::string name = tensorName(ModelConfig::Source::HuggingFace, parameter.name);
+    TensorToWrite tensor = floatTensor(name, parameter.shape, parameter.data);
+    if (config.pairing == ModelConfig::RopePairing::Adjacent && turnsWithPositions(parameter.name))
+      tensor.pieces = pairsApart(tensor.pieces.front(), parameter.shape.front(), config.headDim);
+    tensors.push_back(std::move(tensor));
+  }
+  CK_CHECK(writeSafetensors(folder + "/model.safetensors", {{"format", "pt"}}, tensors));
+  std::pair<const char *, const std::string *> files[] = {{"config.json", &texts.config},
+                                                          {"generation_config.json", &texts.generationConfig},
+                                                          {"tokenizer.json", &texts.tokenizer}};
+  for (auto [name, text] : files)
+    if (!text->empty())
+      CK_CHECK(writeFileAtomically(folder + "/" + name, {*text}));
+  return Status::success();
+}
+
+Result<std::string> hfConfigText(const ModelConfig &config) {
+  using Json = nlohmann::ordered_json;
+  if (config.qkvBias != config.outBias)
+    return fail("UNSUPPORTED", config.name,
+                ": has biases in some projections of attention only, which config.json cannot express");
+  const std::pair<const char *, const char *> activations[] = {{"silu", "silu"},     {"gelu_tanh", "gelu_pytorch_tanh"},
+                                                               {"gelu_erf", "gelu"}, {"gelu_quick", "quick_gelu"},
+                                                               {"relu", "relu"},     {"relu2", "relu2"}};
+  std::string activation;
+  for (auto [ours, theirs] : activations)
+    if (config.activation == ours)
+      activation = theirs;
+  Json json = {{"architectures", {"LlamaForCausalLM"}},
+               {"model_type", "llama"},
+               {"hidden_size", config.hidden},
+               {"intermediate_size", config.ffn},
+               {"num_hidden_layers", config.layers},
+               {"num_attention_heads", config.heads},
+               {"num_key_value_heads", config.kvHeads},
+               {"head_dim", config.headDim},
+               {"vocab_size", config.vocab},
+               {"max_position_embeddings", config.maxContext},
+               {"rms_norm_eps", config.rmsEps},
+               {"rope_theta", config.ropeTheta},
+               {"hidden_act", activation},
+               {"attention_bias", config.qkvBias},
+               {"mlp_bias", config.mlpBias},
+               {"tie_word_embeddings", config.tied},
+               {"torch_dtype", "float32"}};
+  const RopeScaling &scaling = config.ropeScaling;
+  if (scaling.kind == RopeScaling::Linear)
+    json["rope_scaling"] = {{"rope_type", "linear"}, {"factor", scaling.factor}};
+  if (scaling.kind == RopeScaling::Llama3)
+    json["rope_scaling"] = {{"rope_type", "llama3"},
+                            {"factor", scaling.factor},
+                            {"low_freq_factor", scaling.lowFreqFactor},
+                            {"high_freq_factor", scaling.highFreqFactor},
+                            {"original_max_position_embeddings", scaling.originalContext}};
+  if (config.bos)
+    json["bos_token_id"] = *config.bos;
+  if (config.eos.size() == 1)
+    json["eos_token_id"] = config.eos.front();
+  else if (!config.eos.empty())
+    json["eos_token_id"] = config.eos;
+  return json.dump(2) + "\n";
+}
+
+} // namespace ck

@@ -57,23 +57,25 @@ struct Adjacent {
   }
 };
 
-/// Where the element (t, h, 0) of an operand lies.
+/// An operand and its result; element (t, h, 0) lies at t * rowStride + h * headStride.
 struct Heads {
+  const float *from;
+  float *to;
   int64_t count, rowStride, headStride;
 };
 
 template <typename Pairing>
-HWY_INLINE void rotateRow(const float *x, float *y, const Heads &heads, int64_t t, int64_t D, int64_t P,
-                          const float *cosines, const float *sines, float sign) {
+HWY_INLINE void rotateRow(const Heads &heads, int64_t t, int64_t D, int64_t P, const float *cosines, const float *sines,
+                          float sign) {
   for (int64_t h = 0; h < heads.count; ++h) {
     const int64_t at = t * heads.rowStride + h * heads.headStride;
-    Pairing::rotate(x + at, y + at, cosines, sines, sign, P);
-    copyElements(y + at + 2 * P, x + at + 2 * P, D - 2 * P);
+    Pairing::rotate(heads.from + at, heads.to + at, cosines, sines, sign, P);
+    copyElements(heads.to + at + 2 * P, heads.from + at + 2 * P, D - 2 * P);
   }
 }
 
 template <typename Pairing, typename Args>
-int32_t rope(ck_context *ctx, const Args *args, const Heads &q, const Heads &k) {
+int32_t rope(ck_context *ctx, const Args *args, const Heads &q, const Heads &k, bool inverse) {
   const int64_t T = args->T, D = args->D, P = args->P, S = args->S;
   if (2 * P > D)
     return ck_fail(ctx, CK_INVALID_ARGUMENT, "the tables rotate %lld columns, but a head has %lld",
@@ -81,13 +83,13 @@ int32_t rope(ck_context *ctx, const Args *args, const Heads &q, const Heads &k) 
   if (const int64_t bad = firstOutside(args->pos, T, S); bad < T)
     return ck_fail(ctx, CK_INVALID_ARGUMENT, "pos[%lld] is %d, outside the table of %lld rows",
                    static_cast<long long>(bad), args->pos[bad], static_cast<long long>(S));
-  const float sign = args->inverse ? -1.0f : 1.0f;
+  const float sign = inverse ? -1.0f : 1.0f;
   parallelRange(ctx, T, rowsPerTask((q.count + k.count) * D), [&](int64_t begin, int64_t end, int) HWY_ATTR {
     for (int64_t t = begin; t < end; ++t) {
       const float *cosines = args->cos + args->pos[t] * P, *sines = args->sin + args->pos[t] * P;
-      rotateRow<Pairing>(args->q, args->q_out, q, t, D, P, cosines, sines, sign);
-      if (args->k)
-        rotateRow<Pairing>(args->k, args->k_out, k, t, D, P, cosines, sines, sign);
+      rotateRow<Pairing>(q, t, D, P, cosines, sines, sign);
+      if (k.from)
+        rotateRow<Pairing>(k, t, D, P, cosines, sines, sign);
     }
   });
   return CK_OK;
@@ -95,18 +97,29 @@ int32_t rope(ck_context *ctx, const Args *args, const Heads &q, const Heads &k) 
 
 template <typename Pairing, typename Args> int32_t ropeTokenMajor(ck_context *ctx, const Args *args) {
   const int64_t D = args->D;
-  return rope<Pairing>(ctx, args, {args->H, args->H * D, D}, {args->KV, args->KV * D, D});
+  return rope<Pairing>(ctx, args, {args->q, args->q_out, args->H, args->H * D, D},
+                       {args->k, args->k_out, args->KV, args->KV * D, D}, args->inverse);
 }
 
 template <typename Pairing, typename Args> int32_t ropeHeadMajor(ck_context *ctx, const Args *args) {
-  const int64_t D = args->D, T = args->T;
-  return rope<Pairing>(ctx, args, {args->H, D, T * D}, {args->KV, D, T * D});
+  const int64_t D = args->D, step = args->T * D;
+  return rope<Pairing>(ctx, args, {args->q, args->q_out, args->H, D, step}, {args->k, args->k_out, args->KV, D, step},
+                       false);
+}
+
+/// A rotation is orthogonal: its adjoint turns the other way.
+template <typename Pairing, typename Args> int32_t ropeBackward(ck_context *ctx, const Args *args) {
+  const int64_t D = args->D, step = args->T * D;
+  return rope<Pairing>(ctx, args, {args->d_q_out, args->d_q, args->H, D, step},
+                       {args->d_k_out, args->d_k, args->KV, D, step}, true);
 }
 
 } // namespace
 
 CK_KERNEL(rope_forward_qk) { return ropeHeadMajor<Half>(ctx, args); }
 CK_KERNEL(rope_forward_qk_pairwise) { return ropeHeadMajor<Adjacent>(ctx, args); }
+CK_KERNEL(rope_backward_qk_f32) { return ropeBackward<Half>(ctx, args); }
+CK_KERNEL(rope_backward_qk_pairwise_f32) { return ropeBackward<Adjacent>(ctx, args); }
 CK_KERNEL(rope_forward_qk_token_major_f32) { return ropeTokenMajor<Half>(ctx, args); }
 CK_KERNEL(rope_forward_qk_pairwise_token_major_f32) { return ropeTokenMajor<Adjacent>(ctx, args); }
 

@@ -21,7 +21,7 @@ struct Offer {
 /// A call of an operation: attributes, and the shapes of what is present by the operation's names.
 struct OpCall {
   Params attrs;
-  std::map<std::string, ActualOperand> operands;
+  std::map<std::string, ActualOperand> inputs, outputs; ///< an updated operand is in both
 };
 
 } // namespace
@@ -48,10 +48,11 @@ static OpCall describe(const Offer &offer, const GeometryDrawer &drawer, const G
   OpCall call;
   call.attrs = geometry.attrs;
   const Signature &signature = offer.map->contract.signature;
-  for (const auto *operands : {&signature.inputs, &signature.outputs})
+  for (auto [operands, actuals] :
+       {std::pair{&signature.inputs, &call.inputs}, std::pair{&signature.outputs, &call.outputs}})
     for (const SigOperand &operand : *operands)
       if (geometry.present.count(operand.name)) {
-        ActualOperand &actual = call.operands[drawer.opName(operand.name)];
+        ActualOperand &actual = (*actuals)[drawer.opName(operand.name)];
         actual.present = true;
         actual.shape = geometry.layouts.at(operand.name).shape;
         actual.dtype = operand.dtype[0] == '$' ? geometry.dtypes.at(operand.dtype) : operand.dtype;
@@ -69,14 +70,14 @@ static std::optional<int64_t> costOf(const Offer &offer, const reference::Operat
   size_t bound = 0;
   std::vector<ActualOperand> inputs, outputs;
   const Signature &signature = map.contract.signature;
-  for (auto [operands, actuals] : {std::pair{&signature.inputs, &inputs}, std::pair{&signature.outputs, &outputs}})
-    for (const SigOperand &operand : *operands) {
-      auto given = call.operands.find(names.opName(operand.name));
-      actuals->push_back(given == call.operands.end() ? ActualOperand() : given->second);
-      bool second = actuals == &outputs && signature.isUpdated(operand.name);
-      bound += given != call.operands.end() && !second;
+  for (bool isInput : {true, false})
+    for (const SigOperand &operand : isInput ? signature.inputs : signature.outputs) {
+      const auto &givens = isInput ? call.inputs : call.outputs;
+      auto given = givens.find(names.opName(operand.name));
+      (isInput ? inputs : outputs).push_back(given == givens.end() ? ActualOperand() : given->second);
+      bound += given != givens.end();
     }
-  if (bound != call.operands.size())
+  if (bound != call.inputs.size() + call.outputs.size())
     return std::nullopt;
   Params params = call.attrs;
   for (const ParamDecl &param : map.contract.params)

@@ -14,6 +14,33 @@ HWY_BEFORE_NAMESPACE();
 namespace ck {
 namespace HWY_NAMESPACE {
 
+/// A whole vector, or its first n lanes and zeros.
+HWY_INLINE F32 loadUpTo(const float *p, int64_t n) { return n == kLanes ? load(p) : loadN(p, n); }
+HWY_INLINE void storeUpTo(F32 v, float *p, int64_t n) {
+  if (n == kLanes)
+    store(v, p);
+  else
+    storeN(v, p, n);
+}
+
+/// v with zeros behind its first n lanes.
+HWY_INLINE F32 keepFirst(F32 v, int64_t n) {
+#if HWY_TARGET == HWY_SCALAR
+  return n > 0 ? v : zero();
+#else
+  return n == kLanes ? v : hn::IfThenElseZero(hn::FirstN(F32Tag(), static_cast<size_t>(n)), v);
+#endif
+}
+
+/// body(i, lanes) for vectors that cover [0, n).
+template <typename Body> HWY_INLINE void eachVector(int64_t n, Body body) {
+  int64_t i = 0;
+  for (; i + kLanes <= n; i += kLanes)
+    body(i, kLanes);
+  if (i < n)
+    body(i, n - i);
+}
+
 /// y[i] = function(x[i]) for i in [0, n); y may be x.
 template <typename Function> HWY_INLINE void mapRow(const float *x, float *y, int64_t n, Function function) {
   int64_t i = 0;

@@ -1,9 +1,9 @@
 //===- VecMath.h - transcendental functions on vectors ----------*- C++ -*-===//
 //
-// exp, tanh, sigmoid, silu, erf and sin of float vectors, each within 2 ulp on the whole line, with subnormal results,
-// infinities and NaN as in the C library (test/unit/Kernels/VecMathTest.cpp measures them). The polynomials are
-// minimax fits with coefficients rounded to float one after the other. The scalar target calls the C library in double
-// precision and rounds once: it is slower and shares no approximation with the vector targets.
+// exp, tanh, sigmoid, silu, erf, sin and cos of float vectors, each within 2 ulp on the whole line, with subnormal
+// results, infinities and NaN as in the C library (test/unit/Kernels/VecMathTest.cpp measures them). The polynomials
+// are minimax fits with coefficients rounded to float one after the other. The scalar target calls the C library in
+// double precision and rounds once: it is slower and shares no approximation with the vector targets.
 //
 //===----------------------------------------------------------------------===//
 
@@ -44,6 +44,9 @@ HWY_INLINE F32 verf(F32 x) {
 }
 HWY_INLINE F32 vsin(F32 x) {
   return viaDouble([](double v) { return std::sin(v); }, x);
+}
+HWY_INLINE F32 vcos(F32 x) {
+  return viaDouble([](double v) { return std::cos(v); }, x);
 }
 HWY_INLINE F32 vgeluErf(F32 x) {
   return viaDouble([](double v) { return 0.5 * v * std::erfc(v * -0.70710678118654752440); }, x);
@@ -181,21 +184,23 @@ HWY_INLINE F32 vgeluErf(F32 x) {
   return hn::IfThenElse(magnitude < set(1.0f), centre, outer);
 }
 
-/// sin in double precision after reduction by pi; arguments beyond 2^20 go through the C library.
-HWY_INLINE F32 vsin(F32 x) {
+/// sin(x), or cos(x) = sin(x + pi/2), in double precision after reduction by pi; arguments beyond 2^20 go through the C
+/// library.
+template <bool kCosine> HWY_INLINE F32 sineOrCosine(F32 x) {
   if (HWY_UNLIKELY(!hn::AllTrue(F32Tag(), hn::Abs(x) < set(0x1p20f)))) {
     HWY_ALIGN float lanes[kLanes];
     store(x, lanes);
     for (float &lane : lanes)
-      lane = static_cast<float>(std::sin(static_cast<double>(lane)));
+      lane = static_cast<float>(kCosine ? std::cos(static_cast<double>(lane)) : std::sin(static_cast<double>(lane)));
     return load(lanes);
   }
   const hn::Half<F32Tag> half;
   const hn::RepartitionToWide<F32Tag> wide;
   const auto sine = [&](auto v) HWY_ATTR {
-    const auto n = hn::Round(v * hn::Set(wide, 0.31830988618379067154));
-    auto r = hn::MulAdd(n, hn::Set(wide, -0x1.921fb54442d18p+1), v);
-    r = hn::MulAdd(n, hn::Set(wide, -0x1.1a62633145c07p-53), r);
+    const auto shift = hn::Set(wide, kCosine ? 0.5 : 0.0);
+    const auto n = hn::Round(hn::MulAdd(v, hn::Set(wide, 0.31830988618379067154), shift)), turns = n - shift;
+    auto r = hn::MulAdd(turns, hn::Set(wide, -0x1.921fb54442d18p+1), v);
+    r = hn::MulAdd(turns, hn::Set(wide, -0x1.1a62633145c07p-53), r);
     const auto s = r * r;
     // Taylor's series to r^15: its next term is below 2^-33 of the sum on [-pi/2, pi/2].
     auto y = hn::Set(wide, -1.0 / 1307674368000.0);
@@ -209,6 +214,8 @@ HWY_INLINE F32 vsin(F32 x) {
   return hn::Combine(F32Tag(), sine(hn::PromoteTo(wide, hn::UpperHalf(half, x))),
                      sine(hn::PromoteTo(wide, hn::LowerHalf(half, x))));
 }
+HWY_INLINE F32 vsin(F32 x) { return sineOrCosine<false>(x); }
+HWY_INLINE F32 vcos(F32 x) { return sineOrCosine<true>(x); }
 
 #endif
 

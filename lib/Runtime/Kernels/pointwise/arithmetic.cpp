@@ -28,6 +28,17 @@ CK_KERNEL(mul_f32) {
   return CK_OK;
 }
 
+CK_KERNEL(gradient_scale_f32) {
+  const float factor = static_cast<float>(args->factor);
+  mapFlat(ctx, args->input, args->output, args->N, [=](F32 x) HWY_ATTR { return set(factor) * x; });
+  return CK_OK;
+}
+
+CK_KERNEL(gradient_accumulate_f32) {
+  mapFlat(ctx, args->dst, args->src, args->dst, args->L, [](F32 a, F32 b) HWY_ATTR { return a + b; });
+  return CK_OK;
+}
+
 } // namespace HWY_NAMESPACE
 } // namespace ck
 HWY_AFTER_NAMESPACE();

@@ -1,0 +1,264 @@
+//===- AttentionGradTest.cpp - gradients of attention ---------------------===//
+//
+// The reference of the gradient against central differences of the reference of attention, under every mask, cap, sink
+// and packing; then kernels against references where groups of query heads and lengths fit no tile.
+//
+//===----------------------------------------------------------------------===//
+#include "Reference.h"
+#include "ck/Runtime/Kernels.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace {
+
+using namespace ck;
+using reference::Tensor;
+
+Tensor randomTensor(std::vector<int64_t> shape, reference::Random &random) {
+  Tensor tensor = Tensor::zeros(std::move(shape));
+  for (double &value : tensor.data)
+    value = static_cast<float>(random.uniform(-1, 1));
+  return tensor;
+}
+
+Tensor evaluated(const char *op, reference::Call &call, const char *result) {
+  Status status = reference::evaluate(*reference::findOperation(op), call);
+  EXPECT_TRUE(status) << status.error().message;
+  return call.out(result);
+}
+
+struct Case {
+  std::string layout, mask = "causal";
+  int64_t heads, kvHeads, T, D;
+  int64_t window = 0;
+  double softcap = 0, scale = 0;
+  bool sinks = false;
+  std::vector<double> seqs = {};
+};
+
+/// The operands of a case, and what attention makes of them.
+struct Problem {
+  Params attrs;
+  std::map<std::string, Tensor> inputs;
+  Tensor dOutput;
+
+  explicit Problem(const Case &c) {
+    attrs = {{"heads", c.heads},   {"kv_heads", c.kvHeads}, {"layout", c.layout}, {"mask", c.mask},
+             {"window", c.window}, {"softcap", c.softcap},  {"scale", c.scale}};
+    reference::Random random(static_cast<uint64_t>(c.T));
+    const bool headMajor = c.layout == "head_major";
+    const auto shape = [&](int64_t heads) {
+      return headMajor ? std::vector<int64_t>{heads, c.T, c.D} : std::vector<int64_t>{c.T, heads * c.D};
+    };
+    inputs["q"] = randomTensor(shape(c.heads), random);
+    inputs["k"] = randomTensor(shape(c.kvHeads), random);
+    inputs["v"] = randomTensor(shape(c.kvHeads), random);
+    dOutput = randomTensor(shape(c.heads), random);
+    if (c.sinks)
+      inputs["sinks"] = randomTensor({c.heads}, random);
+    if (!c.seqs.empty())
+      inputs["seqs"] = {{static_cast<int64_t>(c.seqs.size())}, c.seqs};
+  }
+
+  reference::Call forward() const {
+    const int64_t heads = std::get<int64_t>(attrs.at("heads")), rows = inputs.at("q").elements();
+    const bool headMajor = std::get<std::string>(attrs.at("layout")) == "head_major";
+    const int64_t T = rows == 0 ? 0 : inputs.at("q").shape[headMajor ? 1 : 0];
+    reference::Call call;
+    call.attrs = attrs;
+    call.inputs = inputs;
+    call.outputs = {{"output", Tensor::zeros(dOutput.shape)},
+                    {"lse", Tensor::zeros({heads, T})},
+                    {"probs", Tensor::zeros({heads, T, T})}};
+    return call;
+  }
+
+  double loss() const {
+    reference::Call call = forward();
+    const Tensor output = evaluated("attention", call, "output");
+    double sum = 0;
+    for (size_t i = 0; i < output.data.size(); ++i)
+      sum += output.data[i] * dOutput.data[i];
+    return sum;
+  }
+
+  /// The gradient's call, after the forward pass.
+  reference::Call gradient(const char *op) const {
+    reference::Call saved = forward(), call;
+    evaluated("attention", saved, "output");
+    call.attrs = attrs;
+    call.inputs = inputs;
+    call.inputs["d_output"] = dOutput;
+    const bool fromProbs = std::string(op) == "attention_probs_grad";
+    if (fromProbs) {
+      for (const char *name : {"mask", "window", "softcap"})
+        call.attrs.erase(name);
+      call.inputs.erase("seqs");
+      call.inputs["probs"] = saved.out("probs");
+      call.outputs["d_scores"] = Tensor::zeros(saved.out("probs").shape);
+    } else {
+      call.inputs["output"] = saved.out("output");
+      call.inputs["lse"] = saved.out("lse");
+    }
+    for (const char *name : {"q", "k", "v", "sinks"})
+      if (inputs.count(name))
+        call.outputs[std::string("d_") + name] = Tensor::zeros(inputs.at(name).shape);
+    const Status status = reference::evaluate(*reference::findOperation(op), call);
+    EXPECT_TRUE(status) << status.error().message;
+    return call;
+  }
+};
+
+void expectDifferences(const Case &c, const char *op) {
+  Problem problem(c);
+  reference::Call gradient = problem.gradient(op);
+  const double step = 1e-5;
+  for (const char *name : {"q", "k", "v", "sinks"}) {
+    if (!problem.inputs.count(name))
+      continue;
+    const Tensor &actual = gradient.out(std::string("d_") + name);
+    for (size_t i = 0; i < actual.data.size(); ++i) {
+      double &value = problem.inputs[name].data[i];
+      const double before = value;
+      value = before + step;
+      const double above = problem.loss();
+      value = before - step;
+      const double below = problem.loss();
+      value = before;
+      EXPECT_NEAR(actual.data[i], (above - below) / (2 * step), 1e-8)
+          << op << " " << c.layout << " " << c.mask << ": d_" << name << "[" << i << "]";
+    }
+  }
+}
+
+TEST(AttentionReference, GradientEqualsDifferences) {
+  for (const char *layout : {"token_major", "head_major"})
+    for (const char *mask : {"causal", "sliding", "full"})
+      for (double softcap : {0.0, 0.7})
+        for (bool sinks : {false, true})
+          for (const std::vector<double> &seqs : {std::vector<double>{}, {0, 1, 1, 6}})
+            expectDifferences({layout, mask, 4, 2, 6, 3, 2, softcap, softcap != 0 ? 0.9 : 0.0, sinks, seqs},
+                              "attention_grad");
+}
+
+TEST(AttentionReference, GradientFromProbabilitiesEqualsDifferences) {
+  for (const char *layout : {"token_major", "head_major"})
+    for (const char *mask : {"causal", "sliding", "full"})
+      for (const std::vector<double> &seqs : {std::vector<double>{}, {0, 2, 6}})
+        expectDifferences({layout, mask, 4, 2, 6, 3, 2, 0, 0.8, false, seqs}, "attention_probs_grad");
+}
+
+/// Lengths and groups that no tile divides, with everything at once.
+class AttentionGrad : public ::testing::TestWithParam<ck_isa> {
+protected:
+  void SetUp() override {
+    ctx = ck_context_create(2);
+    ASSERT_NE(ctx, nullptr);
+    if (ck_context_set_isa(ctx, GetParam()) != CK_OK)
+      GTEST_SKIP() << "this machine lacks " << ck_isa_name(GetParam());
+  }
+  void TearDown() override { ck_context_destroy(ctx); }
+
+  template <typename Args> void reserve(const char *kernel, const Args &args) {
+    const ck_kernel *found = ck_find_kernel(kernel);
+    ASSERT_NE(found, nullptr) << kernel;
+    ASSERT_EQ(ck_context_reserve_thread_scratch(ctx, static_cast<size_t>(found->thread_scratch(&args))), CK_OK);
+  }
+  ck_context *ctx = nullptr;
+};
+
+INSTANTIATE_TEST_SUITE_P(Isa, AttentionGrad, ::testing::Values(CK_ISA_SCALAR, CK_ISA_AVX2, CK_ISA_AVX512),
+                         [](const auto &info) { return std::string(ck_isa_name(info.param)); });
+
+std::vector<float> floats(const Tensor &tensor) { return std::vector<float>(tensor.data.begin(), tensor.data.end()); }
+
+void expectClose(const std::vector<float> &actual, const Tensor &expected, const std::string &what) {
+  ASSERT_EQ(actual.size(), expected.data.size());
+  double largest = 0, error = 0;
+  for (size_t i = 0; i < actual.size(); ++i) {
+    largest = std::max(largest, std::fabs(expected.data[i]));
+    error = std::max(error, std::fabs(actual[i] - expected.data[i]));
+  }
+  EXPECT_LE(error, 1e-5 * largest) << what;
+}
+
+TEST_P(AttentionGrad, AnyGroupAndLength) {
+  const int64_t groups[][2] = {{28, 4}, {48, 2}};
+  for (const auto &[heads, kvHeads] : groups)
+    for (int64_t T : {1, 2, 3, 5, 7, 255, 257}) {
+      const int64_t D = 8;
+      const Problem problem({"token_major", "causal", heads, kvHeads, T, D});
+      reference::Call expected = problem.gradient("attention_grad");
+      std::vector<float> q = floats(problem.inputs.at("q")), k = floats(problem.inputs.at("k"));
+      std::vector<float> v = floats(problem.inputs.at("v")), dOutput = floats(problem.dOutput);
+      std::vector<float> output(q.size()), lse(static_cast<size_t>(heads * T)), delta(lse.size());
+      std::vector<float> dQ(q.size()), dK(k.size()), dV(v.size());
+      std::vector<int32_t> ranges(static_cast<size_t>(2 * T));
+
+      ckk_attention_token_major_f32_args forward = {};
+      forward.q = q.data(), forward.k = k.data(), forward.v = v.data();
+      forward.output = output.data(), forward.lse = lse.data();
+      forward.T = T, forward.H = heads, forward.KV = kvHeads, forward.D = D;
+      reserve("attention_token_major_f32", forward);
+      ASSERT_EQ(ckk_attention_token_major_f32(ctx, &forward), CK_OK);
+
+      ckk_attention_grad_token_major_f32_args args = {};
+      args.d_output = dOutput.data(), args.q = q.data(), args.k = k.data(), args.v = v.data();
+      args.output = output.data(), args.lse = lse.data();
+      args.d_q = dQ.data(), args.d_k = dK.data(), args.d_v = dV.data();
+      args.delta = delta.data(), args.ranges = ranges.data();
+      args.T = T, args.H = heads, args.KV = kvHeads, args.D = D;
+      reserve("attention_grad_token_major_f32", args);
+      ASSERT_EQ(ckk_attention_grad_token_major_f32(ctx, &args), CK_OK);
+
+      const std::string what =
+          std::to_string(heads) + " heads of " + std::to_string(kvHeads) + ", " + std::to_string(T) + " rows: ";
+      expectClose(output, expected.in("output"), what + "output");
+      expectClose(dQ, expected.out("d_q"), what + "d_q");
+      expectClose(dK, expected.out("d_k"), what + "d_k");
+      expectClose(dV, expected.out("d_v"), what + "d_v");
+      if (T == 1) // one key has all the weight
+        for (float x : dQ)
+          EXPECT_EQ(x, 0.0f);
+    }
+}
+
+TEST_P(AttentionGrad, LaterRowsChangeNothingBefore) {
+  const int64_t H = 7, KV = 1, D = 16;
+  std::vector<float> first;
+  for (int64_t T : {7, 1}) {
+    reference::Random random(3);
+    const std::vector<float> k = floats(randomTensor({7, KV * D}, random)),
+                             v = floats(randomTensor({7, KV * D}, random));
+    const std::vector<float> q = floats(randomTensor({7, H * D}, random));
+    std::vector<float> output(static_cast<size_t>(T * H * D));
+    ckk_attention_token_major_f32_args args = {};
+    args.q = q.data(), args.k = k.data(), args.v = v.data(), args.output = output.data();
+    args.T = T, args.H = H, args.KV = KV, args.D = D;
+    reserve("attention_token_major_f32", args);
+    ASSERT_EQ(ckk_attention_token_major_f32(ctx, &args), CK_OK);
+    output.resize(static_cast<size_t>(H * D));
+    if (T == 7)
+      first = output;
+    else
+      EXPECT_EQ(output, first);
+  }
+}
+
+TEST_P(AttentionGrad, RefusesSinksThatAreNotThere) {
+  std::vector<float> row(4, 1.0f), lse(1), delta(1), result(4, 7.0f);
+  std::vector<int32_t> ranges(2);
+  ckk_attention_grad_head_major_f32_args args = {};
+  args.d_output = args.q = args.k = args.v = args.output = row.data(), args.lse = lse.data();
+  args.d_q = result.data(), args.d_sinks = result.data() + 3;
+  args.delta = delta.data(), args.ranges = ranges.data();
+  args.T = args.H = args.KV = 1, args.D = 3;
+  reserve("attention_grad_head_major_f32", args);
+  EXPECT_EQ(ckk_attention_grad_head_major_f32(ctx, &args), CK_INVALID_ARGUMENT);
+  EXPECT_NE(std::string(ck_context_error(ctx)).find("there are no sinks"), std::string::npos);
+  EXPECT_EQ(result, std::vector<float>(4, 7.0f));
+}
+
+} // namespace

@@ -63,10 +63,9 @@ private:
 
 class FixedSource : public DataSource {
 public:
-  FixedSource(const std::vector<Sequence> &sequences, int64_t accumulate) {
-    int64_t count = static_cast<int64_t>(sequences.size()), each = (count + accumulate - 1) / accumulate;
-    for (int64_t i = 0; i < count; ++i) {
-      if (i % each == 0)
+  FixedSource(const std::vector<Sequence> &sequences, int64_t batchSize) {
+    for (int64_t i = 0; i < static_cast<int64_t>(sequences.size()); ++i) {
+      if (i % batchSize == 0)
         batches.emplace_back();
       batches.back().add(sequences[i]);
       positions = std::max(positions, static_cast<int64_t>(sequences[i].tokens.size()));
@@ -101,8 +100,8 @@ std::unique_ptr<DataSource> windowSource(TokenStream tokens, Windows windows, in
   return std::make_unique<WindowSource>(std::move(tokens), windows, batchSize, accumulate, seed);
 }
 
-std::unique_ptr<DataSource> fixedSource(std::vector<Sequence> sequences, int64_t accumulate) {
-  return std::make_unique<FixedSource>(sequences, accumulate);
+std::unique_ptr<DataSource> fixedSource(const std::vector<Sequence> &sequences, int64_t batchSize) {
+  return std::make_unique<FixedSource>(sequences, batchSize);
 }
 
 } // namespace ck

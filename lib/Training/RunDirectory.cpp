@@ -33,6 +33,11 @@ Status makeFolders(const std::string &path) {
   }
 }
 
+bool exists(const std::string &path) {
+  struct stat info;
+  return ::stat(path.c_str(), &info) == 0;
+}
+
 /// The rows of a tensor whose heads keep rotary pairs side by side, in the order in which the pairs are half a head
 /// apart: row j of a head's first half is 2j, of its second half 2j + 1.
 std::vector<std::string_view> pairsApart(std::string_view bytes, int64_t rows, int64_t headDim) {
@@ -80,10 +85,8 @@ RunDirectory::~RunDirectory() {
     ::close(lock);
 }
 
-bool RunDirectory::hasCheckpoint() const {
-  struct stat info;
-  return ::stat(checkpoint().c_str(), &info) == 0;
-}
+bool RunDirectory::hasCheckpoint() const { return exists(checkpoint()); }
+bool RunDirectory::hasModel() const { return exists(folder + "/model.safetensors"); }
 
 Status RunDirectory::writeModel(const ModelConfig &config, const ModelTexts &texts, const TrainProgram &program) const {
   std::vector<TensorToWrite> tensors;

@@ -37,6 +37,19 @@ cl::SubCommand &ck::run::compileCommand() {
   return command;
 }
 
+cl::SubCommand &ck::run::trainCommand() {
+  static cl::SubCommand command("train", "train a model on a text, from nothing or further");
+  return command;
+}
+cl::SubCommand &ck::run::gradCommand() {
+  static cl::SubCommand command("grad", "write or check the gradients of a model's loss");
+  return command;
+}
+cl::SubCommand &ck::run::lossCommand() {
+  static cl::SubCommand command("loss", "measure how well a model predicts a text");
+  return command;
+}
+
 using namespace ck::run;
 
 // Options of several subcommands; those of one stand beside its code.
@@ -44,19 +57,24 @@ using namespace ck::run;
   cl::sub(generateCommand()), cl::sub(logitsCommand()), cl::sub(benchCommand()), cl::sub(compileCommand()),            \
       cl::cat(category())
 #define CK_ALL_COMMANDS cl::sub(tokenizeCommand()), cl::sub(inspectCommand()), CK_ENGINE_COMMANDS
+#define CK_MEASURE_COMMANDS cl::sub(gradCommand()), cl::sub(lossCommand())
+#define CK_TRAINING_COMMANDS cl::sub(trainCommand()), CK_MEASURE_COMMANDS
 
-static cl::opt<std::string> model(cl::Positional, cl::Required, cl::desc("MODEL"), CK_ALL_COMMANDS);
-static cl::opt<bool> json("json", cl::desc("print one JSON object on stdout"), CK_ALL_COMMANDS);
+static cl::opt<std::string> model(cl::Positional, cl::Required, cl::desc("MODEL"), CK_ALL_COMMANDS,
+                                  CK_MEASURE_COMMANDS);
+static cl::opt<bool> json("json", cl::desc("print one JSON object on stdout (train: one line a step)"), CK_ALL_COMMANDS,
+                          CK_TRAINING_COMMANDS);
 static cl::opt<std::string> engine("engine", cl::desc("how to run the plan: jit, aot or interpret (default jit)"),
-                                   cl::init("jit"), CK_ENGINE_COMMANDS);
+                                   cl::init("jit"), CK_ENGINE_COMMANDS, CK_TRAINING_COMMANDS);
 static cl::opt<int64_t> threads("threads", cl::desc("threads to use (default: online CPUs)"), cl::init(0),
-                                CK_ENGINE_COMMANDS);
+                                CK_ENGINE_COMMANDS, CK_TRAINING_COMMANDS);
 static cl::opt<int64_t> contextSize("context", cl::desc("rows of the KV cache (default: the model's, at most 4096)"),
                                     cl::init(0), CK_ENGINE_COMMANDS);
 static cl::opt<int64_t> chunk("chunk", cl::desc("most prompt tokens in one call (default 512)"), cl::init(512),
                               CK_ENGINE_COMMANDS);
 static cl::opt<std::string> weights("weights", cl::desc("folder that holds the weight files"), CK_ENGINE_COMMANDS);
-static cl::opt<std::string> kernelMaps("kernel-maps", cl::desc("folder of the kernel maps"), CK_ENGINE_COMMANDS);
+static cl::opt<std::string> kernelMaps("kernel-maps", cl::desc("folder of the kernel maps"), CK_ENGINE_COMMANDS,
+                                       CK_TRAINING_COMMANDS);
 
 bool ck::run::wantsJson() { return json; }
 const std::string &ck::run::modelPath() { return model; }

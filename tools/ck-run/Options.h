@@ -24,6 +24,9 @@ llvm::cl::SubCommand &tokenizeCommand();
 llvm::cl::SubCommand &inspectCommand();
 llvm::cl::SubCommand &benchCommand();
 llvm::cl::SubCommand &compileCommand();
+llvm::cl::SubCommand &trainCommand();
+llvm::cl::SubCommand &gradCommand();
+llvm::cl::SubCommand &lossCommand();
 
 /// Each runs one subcommand and returns the exit code.
 int runGenerate();
@@ -32,6 +35,9 @@ int runTokenize();
 int runInspect();
 int runBench();
 int runCompile();
+int runTrain();
+int runGrad();
+int runLoss();
 
 /// True if --json was given: stdout then holds one JSON object and nothing else.
 bool wantsJson();

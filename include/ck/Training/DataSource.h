@@ -49,9 +49,9 @@ public:
 std::unique_ptr<DataSource> windowSource(TokenStream tokens, Windows windows, int64_t batchSize, int64_t accumulate,
                                          uint64_t seed);
 
-/// The same sequences at each step, as `accumulate` micro-batches of equal numbers of sequences (the last ones may have
-/// fewer; there are no empty ones). At least one sequence.
-std::unique_ptr<DataSource> fixedSource(std::vector<Sequence> sequences, int64_t accumulate);
+/// The same sequences at each step, `batchSize` of them in a micro-batch; the last one may have fewer. At least one
+/// sequence.
+std::unique_ptr<DataSource> fixedSource(const std::vector<Sequence> &sequences, int64_t batchSize);
 
 /// The order of `count` windows in an epoch: Fisher-Yates from the end, with numbers of ck::Random seeded by seed and
 /// epoch.

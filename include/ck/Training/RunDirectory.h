@@ -34,6 +34,7 @@ public:
   std::string lossTable() const { return folder + "/loss.csv"; }
   std::string lossPicture() const { return folder + "/loss.svg"; }
   bool hasCheckpoint() const;
+  bool hasModel() const;
 
   /// Writes the model: the weights under the publisher's names, then the texts. A model whose parameters are laid out
   /// as in GGUF gets the names, the order of rows and the config.json of Hugging Face. Errors: BAD_PATH; UNSUPPORTED (a

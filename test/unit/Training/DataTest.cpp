@@ -172,7 +172,8 @@ TEST(FixedSource, DividesTheSequences) {
   EXPECT_EQ(batches[0].seqs, (Ids{0, 3, 4}));
   EXPECT_EQ(batches[0].valid, 4);
   EXPECT_EQ(batches[1].valid, 0);
-  EXPECT_EQ(fixedSource(sequences, 7)->next(position).size(), 3u); // none is empty
+  EXPECT_EQ(fixedSource(sequences, 1)->next(position).size(), 3u);
+  EXPECT_EQ(fixedSource(sequences, 7)->next(position).size(), 1u);
 }
 
 TEST(BatchFile, ReadsRaggedSequences) {

@@ -176,9 +176,9 @@ TEST(Trainer, MicroBatchesAreOneBatch) {
   TemporaryDirectory directory;
   std::vector<Sequence> sequences = {{{1, 2, 3}, {2, 3, 4}}, {{5, 1}, {6, -100}}, {{7}, {-100}}};
   std::vector<double> losses, norms;
-  for (int64_t accumulate : {1, 2, 3}) {
-    TestRun run(directory / ("run" + std::to_string(accumulate)), 1);
-    run.source = fixedSource(sequences, accumulate);
+  for (int64_t batchSize : {3, 2, 1}) {
+    TestRun run(directory / ("run" + std::to_string(batchSize)), 1);
+    run.source = fixedSource(sequences, batchSize);
     ASSERT_TRUE(run.go());
     losses.push_back(run.recorder.steps[0].row.loss);
     norms.push_back(run.recorder.steps[0].row.gradNorm);

@@ -56,8 +56,16 @@ static Status readGguf(const std::string &path, ModelInputs &inputs) {
   if (!text)
     return text.error();
   inputs.texts.config = *text;
-  if (Result<Tokenizer> tokenizer = Tokenizer::open(path))
-    inputs.tokenizer = *tokenizer;
+  // A kind of tokenizer that CK does not know matters only once a text is to be read.
+  Result<Tokenizer> tokenizer = Tokenizer::open(path);
+  if (!tokenizer)
+    return Status::success();
+  inputs.tokenizer = *tokenizer;
+  if (Result<std::string> written = tokenizer->toJson())
+    inputs.texts.tokenizer = *written;
+  else
+    llvm::errs() << "ck-run: warning: no tokenizer.json will stand beside the model: " << written.error().message
+                 << "\n";
   return Status::success();
 }
 

@@ -232,4 +232,28 @@ TEST(Tokenizer, OtherKindsAreRefusedByName) {
   }
 }
 
+TEST(Tokenizer, WrittenAsJsonItIsTheSame) {
+  std::string hf = examplePath("hf/tokenizer.json"), gguf = examplePath("tiny-llama-f32.gguf");
+  std::vector<std::string> paths = {hf, gguf};
+  if (exists(dataPath("models/stories260K")))
+    for (const char *file : {"hf/tokenizer.json", "stories260K-f32.gguf"})
+      paths.push_back(dataPath("models/stories260K/") + file);
+  for (const std::string &path : paths) {
+    Result<Tokenizer> before = Tokenizer::open(path);
+    ASSERT_TRUE(before) << messageOf(before);
+    Result<std::string> text = before->toJson();
+    ASSERT_TRUE(text) << messageOf(text);
+    Result<Tokenizer> after = Tokenizer::fromJson(*text, "written.json");
+    ASSERT_TRUE(after) << messageOf(after);
+    EXPECT_EQ(after->vocabSize(), before->vocabSize());
+    EXPECT_EQ(after->bos(), before->bos());
+    for (const char *sample : {"", "Once upon a time, there was a little girl named Lily.", "  two  spaces ",
+                               "\xff\xfe bytes", "\u00e9\u20ac", "<s>tokens</s> in text",
+                               "The quick brown fox; 12,345 of them!\n\n\tTab", "aaaaaaaaaaaaaaaaaaaaaa"}) {
+      EXPECT_EQ(*after->encode(sample), *before->encode(sample)) << path << ": " << sample;
+      EXPECT_EQ(*after->decodeBytes(*after->encode(sample)), *before->decodeBytes(*before->encode(sample)));
+    }
+  }
+}
+
 } // namespace

@@ -37,6 +37,11 @@ public:
   /// From the tokenizer.ggml.* metadata of a GGUF.
   static Result<Tokenizer> fromGguf(const Container &gguf);
 
+  /// The tokenizer as the text of a tokenizer.json. Pieces with scores become merges ranked by them, which is the same
+  /// where no two pieces that text can merge to share a score. Error UNSUPPORTED: a token that the format cannot
+  /// express.
+  Result<std::string> toJson() const;
+
   /// Ids of `text`. Bytes that are no UTF-8 become byte tokens. Time O(n log n). Errors: BAD_INPUT (bytes or characters
   /// for which the vocabulary has no token, not even an unknown one; a text of 700 MB or more).
   Result<std::vector<int32_t>> encode(std::string_view text, EncodeOptions options = {}) const;

@@ -62,8 +62,8 @@ template <size_t N> HWY_INLINE F32 polynomial(F32 x, const float (&c)[N]) {
   return y;
 }
 
-/// Multiplies by 2^n for an integral n in [-220, 190]; rounds only where the result is subnormal. Where it vanishes, the
-/// multiplication is left out: processors take a hundred cycles and more to underflow.
+/// Multiplies by 2^n for an integral n in [-220, 190]; rounds only where the result is subnormal. Where it vanishes,
+/// the multiplication is left out: processors take a hundred cycles and more to underflow.
 class PowerOfTwo {
 public:
 #if HWY_TARGET == HWY_AVX3

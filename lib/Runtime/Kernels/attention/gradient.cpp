@@ -43,21 +43,36 @@ struct Call {
   bool wantsScores() const { return dQ || dK; }
 };
 
-/// Working memory of a task. Blocks that vectors run along have rows of `padded` elements.
+/// Most blocks of keys in a chunk.
+constexpr int64_t kChunkBlocks = 4;
+
+/// Operands and sums of one block of keys. What vectors run along has rows of `padded` elements.
+struct Keys {
+  float *kT, *vT; ///< transposed, kT times the scale
+  float *k, *dK, *dV;
+  bool finite; ///< all of k
+};
+
+/// Working memory of a task: a chunk of keys, a block of rows, a block of pairs.
 struct Workspace {
   int64_t padded;
-  float *kT, *vT, *k, *dK, *dV, *q, *dO, *dQ, *p, *dS;
+  Keys keys[kChunkBlocks];
+  float *q, *dO, *dQ, *p, *dS;
 
-  Workspace(float *memory, int64_t D) : padded(paddedWidth(D)) {
+  Workspace(float *memory, int64_t D, int64_t T) : padded(paddedWidth(D)) {
     const auto take = [&memory](int64_t count) {
       float *at = memory;
       memory += count;
       return at;
     };
-    kT = take(D * kBlock), vT = take(D * kBlock);
-    for (float **block : {&k, &dK, &dV, &q, &dO, &dQ})
+    for (float **block : {&q, &dO, &dQ})
       *block = take(kBlock * padded);
     p = take(kBlock * kBlock), dS = take(kBlock * kBlock);
+    for (int64_t i = 0; i < std::min(kChunkBlocks, ceilDiv(T, kBlock)); ++i) {
+      keys[i].kT = take(D * kBlock), keys[i].vT = take(D * kBlock);
+      for (float **block : {&keys[i].k, &keys[i].dK, &keys[i].dV})
+        *block = take(kBlock * padded);
+    }
   }
 };
 
@@ -100,106 +115,115 @@ HWY_INLINE void differentiateScores(const Call &call, const BlockBounds &bounds,
 
 /// The three sums of a block, pair by pair: a pair that is not seen is left out instead of multiplied by its zero,
 /// because 0 times infinity is no 0.
-void addPairs(const Call &call, const BlockBounds &bounds, const Workspace &work) {
+void addPairs(const Call &call, const BlockBounds &bounds, const Keys &keys, const Workspace &work) {
   const int64_t padded = work.padded;
-  for (int64_t row = 0; row < bounds.rows; ++row) {
-    std::fill_n(work.dQ + row * padded, padded, 0.0f);
+  for (int64_t row = 0; row < bounds.rows; ++row)
     for (int64_t key = bounds.begin[row]; key < bounds.end[row]; ++key) {
       const float p = work.p[row * kBlock + key], dS = work.dS[row * kBlock + key];
       if (call.dV)
-        addScaled(p, work.dO + row * padded, padded, work.dV + key * padded);
+        addScaled(p, work.dO + row * padded, padded, keys.dV + key * padded);
       if (call.dK)
-        addScaled(dS, work.q + row * padded, padded, work.dK + key * padded);
+        addScaled(dS, work.q + row * padded, padded, keys.dK + key * padded);
       if (call.dQ)
-        addScaled(dS, work.k + key * padded, padded, work.dQ + row * padded);
+        addScaled(dS, keys.k + key * padded, padded, work.dQ + row * padded);
     }
-  }
 }
 
-HWY_INLINE void addProducts(const Call &call, const BlockBounds &bounds, const Workspace &work) {
+HWY_INLINE void addProducts(const Call &call, const BlockBounds &bounds, const Keys &keys, const Workspace &work) {
   if (call.dV)
-    sumOverRows(bounds, work.p, work.dO, work.padded, work.dV);
+    sumOverRows(bounds, work.p, work.dO, work.padded, keys.dV);
   if (call.dK)
-    sumOverRows(bounds, work.dS, work.q, work.padded, work.dK);
+    sumOverRows(bounds, work.dS, work.q, work.padded, keys.dK);
   if (call.dQ)
-    sumOverKeys(bounds, work.dS, work.k, work.padded, /*add=*/false, work.dQ);
+    sumOverKeys(bounds, work.dS, keys.k, work.padded, /*add=*/true, work.dQ);
 }
 
-/// Rows [t, t + bounds.rows) of head h against the keys that `work` holds. `finite`: all those keys are.
+/// The rows that `work` holds, from t of head h on, against one block of keys. `finite`: all those rows are.
 void differentiateBlock(const Call &call, int64_t h, int64_t t, const BlockBounds &bounds, bool finite,
-                        const Workspace &work) {
-  const int64_t D = call.D;
-  const Rows q = call.queries(call.q, h, t), dO = call.queries(call.dOutput, h, t);
-  finite &= packRows(q, bounds.rows, D, work.q);
-  finite &= packRows(dO, bounds.rows, D, work.dO);
-  multiplyPairs(bounds, work.q, work.kT, D, work.p);
+                        const Keys &keys, const Workspace &work) {
+  multiplyPairs(bounds, work.q, keys.kT, call.D, work.p);
   if (call.wantsScores())
-    multiplyPairs(bounds, work.dO, work.vT, D, work.dS);
+    multiplyPairs(bounds, work.dO, keys.vT, call.D, work.dS);
   const float *lse = call.lse + h * call.T + t, *delta = call.delta + h * call.T + t;
   if (call.softcap != 0)
     differentiateScores<true>(call, bounds, lse, delta, work);
   else
     differentiateScores<false>(call, bounds, lse, delta, work);
-  if (bounds.edge && !finite)
-    addPairs(call, bounds, work);
+  if (bounds.edge && !(finite && keys.finite))
+    addPairs(call, bounds, keys, work);
   else
-    addProducts(call, bounds, work);
-  if (call.dQ)
-    addRows(work.dQ, bounds.rows, D, call.dQ + h * call.queryHead + t * call.queryRow, call.queryRow);
+    addProducts(call, bounds, keys, work);
 }
 
-/// Keys [j, jEnd) of head g against the rows [t, tEnd) of its query heads.
+/// Takes sums out of `from`: into results that hold nothing yet, or added to them.
+HWY_INLINE void putRows(const float *from, int64_t rows, int64_t D, bool first, float *to, int64_t stride) {
+  if (!first)
+    return addRows(from, rows, D, to, stride);
+  for (int64_t row = 0; row < rows; ++row)
+    copyElements(to + row * stride, from + row * paddedWidth(D), D);
+}
+
+/// Keys [j, jEnd) of head g against the rows [t, tEnd) of its query heads. In the first phase both are the same, and
+/// each row sees its own key, so that all results of the chunk are written.
 void differentiateChunks(const Call &call, int64_t g, int64_t j, int64_t jEnd, int64_t t, int64_t tEnd,
-                         const Workspace &work) {
-  const int64_t group = call.H / call.KV, D = call.D;
+                         Workspace &work) {
+  if (call.ranges[2 * t] >= jEnd || call.ranges[2 * tEnd - 1] <= j)
+    return;
+  const int64_t group = call.H / call.KV, D = call.D, padded = work.padded, blocks = ceilDiv(jEnd - j, kBlock);
+  const bool first = j == t;
+  const auto keysOf = [&](int64_t block) { return std::min(kBlock, jEnd - j - block * kBlock); };
   const double cap = call.softcap != 0 ? call.softcap : 1.0;
-  for (; j < jEnd; j += kBlock) {
-    const int64_t keys = std::min(kBlock, jEnd - j);
-    if (call.ranges[2 * t] >= j + keys || call.ranges[2 * tEnd - 1] <= j)
-      continue;
-    const Rows k = call.keys(call.k, g, j);
-    packTransposed(k, keys, D, static_cast<float>(call.scale / cap), work.kT);
-    packTransposed(call.keys(call.v, g, j), keys, D, 1.0f, work.vT);
-    const bool finite = packRows(k, keys, D, work.k);
-    std::fill_n(work.dK, keys * work.padded, 0.0f);
-    std::fill_n(work.dV, keys * work.padded, 0.0f);
-    for (int64_t first = t; first < tEnd; first += kBlock) {
-      BlockBounds bounds;
-      bounds.rows = std::min(kBlock, tEnd - first), bounds.keys = keys;
-      for (int64_t row = 0; row < bounds.rows; ++row)
-        bounds.setRow(row, call.ranges[2 * (first + row)] - j, call.ranges[2 * (first + row) + 1] - j);
-      for (int64_t h = g * group; bounds.some && h < (g + 1) * group; ++h)
-        differentiateBlock(call, h, first, bounds, finite, work);
+  for (int64_t block = 0; block < blocks; ++block) {
+    Keys &keys = work.keys[block];
+    const Rows k = call.keys(call.k, g, j + block * kBlock), v = call.keys(call.v, g, j + block * kBlock);
+    packTransposed(k, keysOf(block), D, static_cast<float>(call.scale / cap), keys.kT);
+    packTransposed(v, keysOf(block), D, 1.0f, keys.vT);
+    keys.finite = packRows(k, keysOf(block), D, keys.k);
+    std::fill_n(keys.dK, keysOf(block) * padded, 0.0f);
+    std::fill_n(keys.dV, keysOf(block) * padded, 0.0f);
+  }
+  for (; t < tEnd; t += kBlock) {
+    const int64_t rows = std::min(kBlock, tEnd - t);
+    BlockBounds bounds[kChunkBlocks];
+    for (int64_t block = 0; block < blocks; ++block) {
+      bounds[block].rows = rows, bounds[block].keys = keysOf(block);
+      for (int64_t row = 0; row < rows; ++row)
+        bounds[block].setRow(row, call.ranges[2 * (t + row)] - j - block * kBlock,
+                             call.ranges[2 * (t + row) + 1] - j - block * kBlock);
     }
-    const int64_t at = g * call.keyHead + j * call.keyRow;
+    for (int64_t h = g * group; h < (g + 1) * group; ++h) {
+      bool finite = packRows(call.queries(call.q, h, t), rows, D, work.q);
+      finite &= packRows(call.queries(call.dOutput, h, t), rows, D, work.dO);
+      std::fill_n(work.dQ, rows * padded, 0.0f);
+      for (int64_t block = 0; block < blocks; ++block)
+        if (bounds[block].some)
+          differentiateBlock(call, h, t, bounds[block], finite, work.keys[block], work);
+      if (call.dQ)
+        putRows(work.dQ, rows, D, first, call.dQ + h * call.queryHead + t * call.queryRow, call.queryRow);
+    }
+  }
+  for (int64_t block = 0; block < blocks; ++block) {
+    const int64_t at = g * call.keyHead + (j + block * kBlock) * call.keyRow;
     if (call.dK)
-      addRows(work.dK, keys, D, call.dK + at, call.keyRow);
+      putRows(work.keys[block].dK, keysOf(block), D, first, call.dK + at, call.keyRow);
     if (call.dV)
-      addRows(work.dV, keys, D, call.dV + at, call.keyRow);
+      putRows(work.keys[block].dV, keysOf(block), D, first, call.dV + at, call.keyRow);
   }
 }
 
 /// Rows and keys of a chunk: enough chunks for a team, large enough that packing the keys is paid off.
 int64_t chunkSize(const Call &call) {
   const int64_t even = ceilDiv(ceilDiv(call.T * call.KV, 16), kBlock) * kBlock;
-  return std::clamp<int64_t>(even, kBlock, 4 * kBlock);
+  return std::clamp<int64_t>(even, kBlock, kChunkBlocks * kBlock);
 }
 
-/// delta and visible keys of each row; zeros in the results that tasks add to.
+/// delta and visible keys of each row.
 void prepareRows(ck_context *ctx, const Call &call) {
   const int64_t D = call.D, grain = ceilDiv(rowsPerTask(2 * call.H * D), 16) * 16;
   parallelRange(ctx, call.T, grain, [&](int64_t begin, int64_t end, int) HWY_ATTR {
     for (int64_t h = 0; h < call.H; ++h)
       dotRows(call.queries(call.dOutput, h, begin), call.queries(call.output, h, begin), end - begin, D,
               call.delta + h * call.T + begin);
-    const auto clear = [&](float *gradient, int64_t heads, int64_t head, int64_t row) {
-      for (int64_t t = begin; gradient && t < end; ++t)
-        for (int64_t h = 0; h < heads; ++h)
-          std::fill_n(gradient + h * head + t * row, D, 0.0f);
-    };
-    clear(call.dQ, call.H, call.queryHead, call.queryRow);
-    clear(call.dK, call.KV, call.keyHead, call.keyRow);
-    clear(call.dV, call.KV, call.keyHead, call.keyRow);
     for (int64_t t = begin; t < end; ++t) {
       const KeyRange range = call.visible.of(t);
       call.ranges[2 * t] = static_cast<int32_t>(std::max<int64_t>(range.begin, 0));
@@ -245,8 +269,8 @@ int32_t differentiate(ck_context *ctx, const Call &call) {
     const int64_t pairs = full ? chunks : chunks - phase;
     parallelFor(ctx, call.KV * pairs, [&](int64_t i, int thread) HWY_ATTR {
       const int64_t j = i / call.KV * chunk, t = (i / call.KV + phase) % chunks * chunk;
-      differentiateChunks(call, i % call.KV, j, std::min(T, j + chunk), t, std::min(T, t + chunk),
-                          Workspace(static_cast<float *>(ck_thread_scratch(ctx, thread)), call.D));
+      Workspace work(static_cast<float *>(ck_thread_scratch(ctx, thread)), call.D, T);
+      differentiateChunks(call, i % call.KV, j, std::min(T, j + chunk), t, std::min(T, t + chunk), work);
     });
   }
   return CK_OK;

@@ -1,11 +1,14 @@
 //===- Abi.cpp - the layout of a kernel's arguments -----------------------===//
 //
-// The one place that fixes the order of slots; the header generator, the lowerings and the executor all ask here.
+// The one place that fixes the order of slots; the header generator, the lowerings and the executor all ask here. And
+// what both sides of a call must agree on.
 //
 //===----------------------------------------------------------------------===//
 #include "ck/KernelMaps/KernelMap.h"
+#include "ck/Support/Sha256.h"
 
 #include <algorithm>
+#include <set>
 
 namespace ck {
 
@@ -51,6 +54,41 @@ std::vector<AbiSlot> abiSlots(const Contract &contract) {
   for (const ParamDecl &param : contract.params)
     add(AbiSlot::Kind::Param, param.name).isDouble = param.kind == ParamDecl::Kind::F64;
   return slots;
+}
+
+std::vector<std::string> attributeNames(const Contract &contract) {
+  std::vector<std::string> names;
+  for (const auto *side : {&contract.signature.inputs, &contract.signature.outputs})
+    for (const SigOperand &operand : *side) {
+      for (const Expr &dim : operand.dims)
+        dim.collectNames(names);
+      for (const std::optional<Expr> &stride : operand.strides)
+        if (stride)
+          stride->collectNames(names);
+    }
+  for (const WhereClause &clause : contract.where)
+    if (clause.value)
+      clause.value->collectNames(names);
+  for (const ScratchDecl &scratch : contract.scratch)
+    scratch.elements.collectNames(names);
+  std::set<std::string> attributes;
+  for (const std::string &name : names)
+    if (name[0] == '$')
+      attributes.insert(name.substr(1));
+  return {attributes.begin(), attributes.end()};
+}
+
+std::string callDigest(const Contract &contract, const std::string &mapDigest) {
+  std::string text = mapDigest + "\n" + contract.id + "\n" + contract.signature.str() + "\n";
+  for (const WhereClause &clause : contract.where)
+    text += "where " + clause.str() + "\n";
+  for (const ParamDecl &param : contract.params)
+    text += "param " + param.str() + "\n";
+  for (const ScratchDecl &scratch : contract.scratch)
+    text += "scratch " + scratch.str() + "\n";
+  for (const auto &[input, output] : contract.inplace)
+    text += "inplace " + input + "=" + output + "\n";
+  return sha256(text);
 }
 
 } // namespace ck

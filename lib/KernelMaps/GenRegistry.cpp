@@ -211,10 +211,10 @@ std::string mapText(const KernelMap &map, const KernelMap &implementer) {
   text += finite;
   std::string slots = std::to_string(abiSlots(map.contract).size());
   text += "static_assert(sizeof(" + args + ") == 8 * " + slots + ", \"every field is one slot\");\n";
-  text += "static const ck_kernel kernel_" + id + " = {\n    \"" + id + "\",\n    \"" + map.digest + "\",\n    call_" +
-          id + ",\n    {" + join(functions, ", ") + "},\n    " + slots + ",\n    " +
-          (threadScratch ? "threadScratch_" + id : "nullptr") + ",\n    \"" + slotKinds(map.contract) + "\",\n    " +
-          (finite.empty() ? "nullptr" : "checkFinite_" + id) + "};\n";
+  text += "static const ck_kernel kernel_" + id + " = {\n    \"" + id + "\",\n    \"" +
+          callDigest(map.contract, map.digest) + "\",\n    call_" + id + ",\n    {" + join(functions, ", ") +
+          "},\n    " + slots + ",\n    " + (threadScratch ? "threadScratch_" + id : "nullptr") + ",\n    \"" +
+          slotKinds(map.contract) + "\",\n    " + (finite.empty() ? "nullptr" : "checkFinite_" + id) + "};\n";
   text += "int32_t " + name + "(ck_context *ctx, const " + args + " *args) {\n  return ck_call_kernel(ctx, &kernel_" +
           id + ", args);\n}\n\n";
   return text;

@@ -279,7 +279,9 @@ const Contract &Reader::contractOf(ProviderOp provider) {
 FailureOr<int64_t> Reader::kernelIndex(CallOp call) {
   auto [it, isNew] = kernels.try_emplace(call.getCallee(), kernels.size());
   if (isNew)
-    program.kernels.push_back({call.getCallee().str(), call.getProvider().getDigest().str()});
+    // Over the contract too: one that was edited in the IR does not meet a kernel that was built for another.
+    program.kernels.push_back(
+        {call.getCallee().str(), callDigest(call.getProvider().getContract(), call.getProvider().getDigest().str())});
   return it->second;
 }
 

@@ -38,22 +38,8 @@ static Attribute toAttribute(Builder &builder, const Param &param) {
 /// The params of a call: those of the kernel, and the attributes that its expressions name.
 static DictionaryAttr callParams(Builder &builder, const Contract &contract, const Match &match) {
   std::map<std::string, Param> params(match.params.begin(), match.params.end());
-  std::vector<std::string> names;
-  for (const auto *side : {&contract.signature.inputs, &contract.signature.outputs})
-    for (const SigOperand &operand : *side) {
-      for (const Expr &dim : operand.dims)
-        dim.collectNames(names);
-      for (const std::optional<Expr> &stride : operand.strides)
-        if (stride)
-          stride->collectNames(names);
-    }
-  for (const WhereClause &clause : contract.where)
-    if (clause.value)
-      clause.value->collectNames(names);
-  for (const ScratchDecl &scratch : contract.scratch)
-    scratch.elements.collectNames(names);
-  for (const std::string &name : names)
-    if (auto value = match.names.find(name.substr(1)); name[0] == '$' && value != match.names.end())
+  for (const std::string &name : attributeNames(contract))
+    if (auto value = match.names.find(name); value != match.names.end())
       params.insert(*value);
   SmallVector<NamedAttribute> attributes;
   for (const auto &[name, value] : params)

@@ -117,7 +117,9 @@ static std::string findTie(const Offer &a, const Offer &b, const reference::Oper
 std::string registryMismatch(const KernelMap &map, const ck_kernel *kernel) {
   if (!kernel)
     return "the registry has no such kernel";
-  return map.digest == kernel->digest ? "" : "the kernel was built from another version of " + map.path;
+  return callDigest(map.contract, map.digest) == kernel->digest
+             ? ""
+             : "the kernel was built from another version of " + map.path;
 }
 
 std::vector<std::string> lint(const std::vector<KernelMap> &maps, const FindKernel &findKernel) {

@@ -105,6 +105,12 @@ struct AbiSlot {
 };
 std::vector<AbiSlot> abiSlots(const Contract &contract);
 
+/// The attributes that expressions of `contract` name as `$name`, sorted. A call passes them along with the params.
+std::vector<std::string> attributeNames(const Contract &contract);
+
+/// What a compiled call and the runtime must agree on: SHA-256 over the contract as text and the digest of its map.
+std::string callDigest(const Contract &contract, const std::string &mapDigest);
+
 } // namespace ck
 
 #endif // CK_KERNELMAPS_KERNELMAP_H

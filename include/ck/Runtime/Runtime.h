@@ -105,7 +105,7 @@ typedef int32_t (*ck_kernel_fn)(ck_context *ctx, const void *args);
 
 typedef struct ck_kernel {
   const char *id;
-  const char *digest;                        /* of its map */
+  const char *digest;                        /* of its contract and its map */
   ck_kernel_fn call;                         /* ckk_<id>: binds the ISA, checks, profiles */
   ck_kernel_fn implementation[CK_ISA_COUNT]; /* NULL where it has none */
   int32_t slots;

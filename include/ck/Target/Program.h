@@ -56,7 +56,7 @@ struct Program {
   std::string name;
   int64_t constBytes = 0, stateBytes = 0;
   std::vector<ProgramBuffer> buffers;
-  llvm::SmallVector<std::pair<std::string, std::string>> kernels; ///< id and digest of the map
+  llvm::SmallVector<std::pair<std::string, std::string>> kernels; ///< id and callDigest
   std::vector<ProgramEntry> entries;
   std::string digest; ///< SHA-256 over everything above but the names of steps
 };

@@ -67,17 +67,19 @@ struct GemmProblem {
 
 /// Bounds of the blocks in which the engine works; kernel maps state scratch sizes in these terms.
 inline constexpr int64_t kGemmBlockM = 264, kGemmBlockN = 192, kGemmBlockK = 256;
+/// Rows of a block whose lanes run along the rows of C.
+inline constexpr int64_t kGemmLanesM = 256;
 /// Elements between copied rows of a block, so that they do not meet in one set of a cache.
 inline constexpr int64_t kGemmPad = 16;
 
 /// Elements of `packed`: A in panels whose rows are padded to vectors.
 inline int64_t gemmPackedFloats(int64_t m, int64_t k) { return (m + 15) / 16 * 16 * k; }
 
-/// Most elements of scratch for each member of the team: partial sums of a block of C, a block of panels, a block of
-/// the other operand. With `packed` and n columns in the widest target, the block of panels is not needed, and
+/// Most elements of scratch for each member of the team: partial sums of a block of C, a panel, a block of the other
+/// operand. With `packed` and n columns in the widest target, the panel is not needed, and
 /// min(align(m, 16), 256) * min(n, 192) + min(n, 192) * (min(align(k, 16), 256) + kGemmPad) are enough.
 inline constexpr int64_t kGemmThreadFloats =
-    kGemmBlockM * kGemmBlockN + kGemmBlockM * kGemmBlockK + kGemmBlockM * (kGemmBlockK + kGemmPad);
+    kGemmBlockM * kGemmBlockN + 32 * kGemmBlockK + kGemmBlockM * (kGemmBlockK + kGemmPad);
 
 /// Runs a product with the kernels of `isa`. The context's thread scratch must hold what the problem needs. A zero
 /// extent of C is no work; K = 0 gives act(bias). Returns CK_OK.

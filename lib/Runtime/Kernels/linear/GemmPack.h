@@ -61,6 +61,29 @@ inline int64_t blockDepth(int64_t k) {
   return std::min(kGemmBlockK, ceilDiv(ceilDiv(k, blocks), 16) * 16);
 }
 
+/// The rows of memory behind lines [first, first + count) and steps [k, k + depth) of an operand, in its own order;
+/// none if they lie in groups.
+template <class Storage>
+Ahead rowsOf(const GemmOperand<Storage> &operand, int64_t first, int64_t count, int64_t k, int64_t depth) {
+  Ahead ahead;
+  if (operand.lines.run(first, count) != count || operand.steps.run(k, depth) != depth || count <= 0 || depth <= 0)
+    return ahead;
+  constexpr int64_t kBytes = sizeof(typename Storage::Element);
+  const bool bySteps = operand.steps.stride != 1;
+  const auto *at = operand.data + operand.lines.offset(first) + operand.steps.offset(k);
+  ahead.row = reinterpret_cast<const char *>(at);
+  ahead.stride = (bySteps ? operand.steps.stride : operand.lines.stride) * kBytes;
+  ahead.rows = bySteps ? depth : count;
+  ahead.lines = ((bySteps ? count : depth) * kBytes + 63) / 64;
+  return ahead;
+}
+
+/// True if tiles can be read where the operand lies, as far as it does not lie in groups. Lines that are a multiple of
+/// 4 KiB apart compete for the same few places in a cache, and are copied.
+template <class Storage> bool readsInPlace(const GemmOperand<Storage> &operand) {
+  return Storage::kDirect && operand.steps.stride == 1 && operand.lines.stride % 1024 != 0;
+}
+
 /// Copies n elements, widened.
 template <class Storage>
 HWY_INLINE void widenRow(const typename Storage::Element *HWY_RESTRICT from, int64_t n, float *HWY_RESTRICT to) {
@@ -79,6 +102,15 @@ void copyLanes(const typename Storage::Element *at, int64_t stride, const GemmAx
   for (int64_t line = 0, run; line < lines; line += run) {
     run = axis.run(first + line, lines - line);
     const auto *from = at + axis.offset(first + line);
+    if (run == kPanelRows && width == kPanelRows) {
+      for (int64_t k = 0; k < depth; ++k, from += stride) {
+        __builtin_prefetch(from + kAhead * stride);
+        __builtin_prefetch(from + kAhead * stride + kPanelRows - 1);
+        for (int v = 0; v < kTileVectors; ++v)
+          store(Storage::widen(from + v * kLanes), to + k * kPanelRows + v * kLanes);
+      }
+      return;
+    }
     for (int64_t k = 0; k < depth; ++k, from += stride) {
       if (k + kAhead < depth)
         for (int64_t i = 0; i < run; i += 64 / static_cast<int64_t>(sizeof(*from)))
@@ -179,25 +211,24 @@ void packAll(ck_context *ctx, const GemmOperand<Storage> &operand, const Panels 
 template <class Storage> class TileBlock {
 public:
   TileBlock(const GemmOperand<Storage> &operand, int64_t first, int64_t count, int64_t k, int64_t depth, float *scratch)
-      : operand(operand), first(first), k(k), depth(depth), copy(scratch) {
-    if (operand.steps.stride != 1) {
-      copySteps(count);
-      return;
-    }
-    rowStride = ceilDiv(depth, 16) * 16 + kGemmPad;
-    // Lines that are a multiple of 4 KiB apart compete for the same few places in a cache.
+      : operand(operand), first(first), count(count), k(k), depth(depth), copy(scratch),
+        rowStride(ceilDiv(depth, 16) * 16 + kGemmPad), bySteps(operand.steps.stride != 1) {
     if constexpr (Storage::kDirect)
-      if (operand.steps.run(k, depth) == depth && operand.lines.run(first, count) == count &&
-          operand.lines.stride % 1024 != 0) {
+      if (readsInPlace(operand) && operand.steps.run(k, depth) == depth && operand.lines.run(first, count) == count) {
         direct = operand.data + operand.lines.offset(first) + operand.steps.offset(k);
         rowStride = operand.lines.stride;
       }
   }
 
-  /// Copies the tile of lines [line, line + width) of the block if that was not done and is needed.
+  /// Copies the tile of lines [line, line + width) of the block unless it is read in place. Tiles come in order.
   HWY_INLINE void fetch(int64_t line, int64_t width) const {
-    if (direct || bySteps)
+    if (direct)
       return;
+    if (bySteps) {
+      if (line % kGroup == 0)
+        copySteps(line, std::min(count, line + kGroup));
+      return;
+    }
     for (int64_t i = line; i < line + width; ++i)
       for (int64_t done = 0, run; done < depth; done += run) {
         run = operand.steps.run(k + done, depth - done);
@@ -206,43 +237,50 @@ public:
       }
   }
 
-  const float *tile(int64_t line) const {
-    return bySteps ? copy + line * depth : (direct ? direct : copy) + line * rowStride;
-  }
-  int64_t strideK(int64_t width) const { return bySteps ? width : 1; }
-  int64_t strideN() const { return bySteps ? 1 : rowStride; }
-  bool inPlace() const { return direct; }
+  const float *tile(int64_t line) const { return (direct ? direct : copy) + line * rowStride; }
+  Order order() const { return bySteps ? Order::Lines : Order::Steps; }
+  int64_t strideN() const { return rowStride; }
 
 private:
-  /// Step after step, so that each is read once from end to end while its tiles fill side by side.
-  void copySteps(int64_t count) {
+  /// Lines that are copied at once, so that whole cache lines of each step are read.
+  static constexpr int64_t kGroup = 4 * kTileCols;
+
+  /// Step after step, the elements of each tile side by side.
+  HWY_NOINLINE void copySteps(int64_t begin, int64_t end) const {
     constexpr int64_t kAhead = 8;
-    bySteps = true;
     const GemmAxis &lines = operand.lines;
-    const bool plain = lines.stride == 1 && lines.run(first, count) == count;
-    for (int64_t i = 0; i < depth; ++i) {
-      const auto *step = operand.data + operand.steps.offset(k + i);
-      if (plain && i + kAhead < depth)
-        for (int64_t j = 0; j < count; j += 64 / static_cast<int64_t>(sizeof(*step)))
-          __builtin_prefetch(step + kAhead * operand.steps.stride + lines.offset(first) + j);
-      for (int64_t j = 0, width; j < count; j += width) {
-        width = tileWidth(count - j);
-        float *to = copy + j * depth + i * width;
-        if (plain)
-          widenRow<Storage>(step + lines.offset(first) + j, width, to);
-        else
+    const int64_t stride = operand.steps.stride;
+    const bool whole = end - begin == kGroup && lines.stride == 1 && lines.run(first + begin, kGroup) == kGroup;
+    for (int64_t done = 0, run; done < depth; done += run) {
+      run = operand.steps.run(k + done, depth - done);
+      const auto *step = operand.data + operand.steps.offset(k + done);
+      if (whole) {
+        step += lines.offset(first + begin);
+        float *to = copy + begin * rowStride + done * kTileCols;
+        for (int64_t i = 0; i < run; ++i, step += stride, to += kTileCols) {
+          for (int64_t j = 0; j < kGroup; j += 64 / static_cast<int64_t>(sizeof(*step)))
+            __builtin_prefetch(step + kAhead * stride + j);
+          for (int64_t j = 0; j < kGroup; j += kTileCols)
+            widenRow<Storage>(step + j, kTileCols, to + j * rowStride);
+        }
+        continue;
+      }
+      for (int64_t i = done; i < done + run; ++i, step += stride)
+        for (int64_t j = begin, width; j < end; j += width) {
+          width = tileWidth(end - j);
+          float *to = copy + j * rowStride + i * width;
           for (int64_t c = 0; c < width; ++c)
             to[c] = Storage::widenOne(step[lines.offset(first + j + c)]);
-      }
+        }
     }
   }
 
   const GemmOperand<Storage> &operand;
-  const int64_t first, k, depth;
+  const int64_t first, count, k, depth;
   float *const copy;
   const float *direct = nullptr;
-  int64_t rowStride = 0;
-  bool bySteps = false;
+  int64_t rowStride;
+  const bool bySteps;
 };
 
 } // namespace HWY_NAMESPACE

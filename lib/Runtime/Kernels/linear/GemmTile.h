@@ -31,9 +31,31 @@ inline constexpr int kTileVectors = 2, kTileCols = 6;
 inline constexpr int kTileVectors = 4, kTileCols = 2;
 #endif
 inline constexpr int64_t kPanelRows = kTileVectors * kLanes;
+/// Steps of K between two looks ahead.
+inline constexpr int64_t kChunk = 16;
 
 /// Which index of C the lanes of a tile run along. The other one is that of the operand whose elements are broadcast.
 enum class Lanes { Rows, Columns };
+
+/// Rows of memory that will be wanted soon: tiles ask for a few lines of them at a time while they compute, so that no
+/// burst of requests blocks the way to the cache.
+struct Ahead {
+  const char *row = nullptr;
+  int64_t stride = 0, rows = 0; ///< bytes from row to row, rows left
+  int64_t lines = 0, line = 0;  ///< cache lines of a row, and the next one
+  int64_t perChunk = 0;         ///< lines to ask for with each chunk of steps
+
+  HWY_INLINE void ask() {
+    for (int64_t i = 0; i < perChunk && rows > 0; ++i) {
+      __builtin_prefetch(row + line * 64, 0, 2);
+      if (++line == lines) {
+        line = 0;
+        row += stride;
+        --rows;
+      }
+    }
+  }
+};
 
 /// One tile over one block of K.
 struct Tile {
@@ -42,12 +64,12 @@ struct Tile {
   int64_t m, n;   ///< first element of C
   int64_t lanes;  ///< rows or columns of C in the panel, at most its width
   const float *a; ///< panel: k steps of a full set of vectors
-  const float *b; ///< element j of step k is b[k * bStrideK + j * bStrideN]
-  int64_t bStrideK, bStrideN;
+  const float *b; ///< element j of step k is b[k + j * bStrideN], or b[k * NR + j] if lines follow each other
+  int64_t bStrideN;
   int64_t k;
   float *partial; ///< sums over earlier blocks of K
   bool first, last;
-  const float *next; ///< the tile of B that is wanted after this one, or null
+  Ahead *ahead; ///< one for each operand
 };
 
 /// Finishes a tile: straight into C where it is whole and nothing but a bias is asked, else by finish().
@@ -106,8 +128,52 @@ template <Lanes kLanesAlong, int VR, int NR> HWY_INLINE void storeTile(const Til
   }
 }
 
-template <Lanes kLanesAlong, int VR, int NR> HWY_NOINLINE void computeTile(const Tile &tile) {
-  constexpr int64_t kLine = 16; // steps of K per cache line of a row of B
+/// How elements that are broadcast lie: step after step of each line, or line after line of each step.
+enum class Order { Steps, Lines };
+
+/// sum[j][v] += element j of each step times vector v of the panel.
+template <Order kOrder, int VR, int NR>
+HWY_INLINE void addChunk(const float *&a, const float *(&b)[(NR + 2) / 3], int64_t strideN, int64_t steps,
+                         F32 (&sum)[NR][VR]) {
+  constexpr int kPointers = (NR + 2) / 3;
+  constexpr int64_t kStrideK = kOrder == Order::Steps ? 1 : NR;
+  const auto addStep = [&](int64_t k) HWY_ATTR {
+    F32 column[VR];
+#pragma GCC unroll 16
+    for (int v = 0; v < VR; ++v)
+      column[v] = load(a + (k * VR + v) * kLanes);
+#pragma GCC unroll 16
+    for (int j = 0; j < NR; ++j) {
+      const F32 element = set(kOrder == Order::Steps ? b[j / 3][k + j % 3 * strideN] : b[0][k * kStrideK + j]);
+#pragma GCC unroll 16
+      for (int v = 0; v < VR; ++v)
+        sum[j][v] = fma(column[v], element, sum[j][v]);
+    }
+  };
+  const auto advance = [&](int64_t count) HWY_ATTR {
+    a += count * VR * kLanes;
+#pragma GCC unroll 16
+    for (int p = 0; p < (kOrder == Order::Steps ? kPointers : 1); ++p) {
+      b[p] += count * kStrideK;
+      asm("" : "+r"(b[p]));
+    }
+  };
+  constexpr int kUnroll = 4;
+#pragma GCC unroll 1
+  for (; steps >= kUnroll; steps -= kUnroll) {
+#pragma GCC unroll 16
+    for (int k = 0; k < kUnroll; ++k)
+      addStep(k);
+    advance(kUnroll);
+  }
+#pragma GCC unroll 1
+  for (; steps > 0; --steps) {
+    addStep(0);
+    advance(1);
+  }
+}
+
+template <Lanes kLanesAlong, Order kOrder, int VR, int NR> HWY_NOINLINE void computeTile(const Tile &tile) {
   F32 sum[NR][VR];
 #pragma GCC unroll 16
   for (int j = 0; j < NR; ++j)
@@ -115,39 +181,16 @@ template <Lanes kLanesAlong, int VR, int NR> HWY_NOINLINE void computeTile(const
     for (int v = 0; v < VR; ++v)
       sum[j][v] = zero();
 
-  // Three columns per pointer, and no pointer known to follow from another: compilers would else keep one per column,
-  // more than there are registers, or compute each from the last, which chains the steps.
-  constexpr int kPointers = (NR + 2) / 3;
-  const int64_t strideK = tile.bStrideK, strideN = tile.bStrideN;
-  const float *a = tile.a, *b[kPointers];
+  // Three lines per pointer, and no pointer known to follow from another: compilers would else keep one per line, more
+  // than there are registers, or compute each from the last, which chains the steps.
+  const float *a = tile.a, *b[(NR + 2) / 3];
 #pragma GCC unroll 16
-  for (int p = 0; p < kPointers; ++p)
-    b[p] = tile.b + 3 * p * strideN;
-  for (int64_t begin = 0; begin < tile.k; begin += kLine) {
-    if (tile.next)
-      for (int64_t j = 0; j < NR; ++j)
-        __builtin_prefetch(tile.next + j * strideN + begin);
-    const int64_t steps = std::min(kLine, tile.k - begin);
-#pragma GCC unroll 1
-    for (int64_t k = 0; k < steps; ++k) {
-      F32 column[VR];
-#pragma GCC unroll 16
-      for (int v = 0; v < VR; ++v)
-        column[v] = load(a + v * kLanes);
-#pragma GCC unroll 16
-      for (int j = 0; j < NR; ++j) {
-        const F32 element = set(b[j / 3][j % 3 * strideN]);
-#pragma GCC unroll 16
-        for (int v = 0; v < VR; ++v)
-          sum[j][v] = fma(column[v], element, sum[j][v]);
-      }
-      a += VR * kLanes;
-#pragma GCC unroll 16
-      for (int p = 0; p < kPointers; ++p) {
-        b[p] += strideK;
-        asm("" : "+r"(b[p]));
-      }
-    }
+  for (int p = 0; p < (NR + 2) / 3; ++p)
+    b[p] = tile.b + 3 * p * tile.bStrideN;
+  for (int64_t begin = 0; begin < tile.k; begin += kChunk) {
+    tile.ahead[0].ask();
+    tile.ahead[1].ask();
+    addChunk<kOrder, VR, NR>(a, b, tile.bStrideN, std::min(kChunk, tile.k - begin), sum);
   }
 
   if (!tile.first)
@@ -177,19 +220,28 @@ inline int64_t tileWidth(int64_t cols) {
   return cols >= 8 ? 8 : cols >= 4 ? 4 : cols >= 2 ? 2 : 1;
 }
 
-template <Lanes kLanesAlong, int VR> ComputeTile tileKernelOf(int64_t width) {
+template <Lanes kLanesAlong, Order kOrder, int VR> ComputeTile tileKernelOf(int64_t width) {
   if (width == kTileCols)
-    return computeTile<kLanesAlong, VR, kTileCols>;
+    return computeTile<kLanesAlong, kOrder, VR, kTileCols>;
   if constexpr (kTileCols > 8)
     if (width == 8)
-      return computeTile<kLanesAlong, VR, 8>;
+      return computeTile<kLanesAlong, kOrder, VR, 8>;
   if constexpr (kTileCols > 4)
     if (width == 4)
-      return computeTile<kLanesAlong, VR, 4>;
+      return computeTile<kLanesAlong, kOrder, VR, 4>;
   if constexpr (kTileCols > 2)
     if (width == 2)
-      return computeTile<kLanesAlong, VR, 2>;
-  return computeTile<kLanesAlong, VR, 1>;
+      return computeTile<kLanesAlong, kOrder, VR, 2>;
+  return computeTile<kLanesAlong, kOrder, VR, 1>;
+}
+
+/// The kernel for a panel of kTileVectors vectors, or of one, and a tile of `width` lines.
+template <Lanes kLanesAlong> ComputeTile tileKernelOf(bool fullPanel, Order order, int64_t width) {
+  if (order == Order::Steps)
+    return fullPanel ? tileKernelOf<kLanesAlong, Order::Steps, kTileVectors>(width)
+                     : tileKernelOf<kLanesAlong, Order::Steps, 1>(width);
+  return fullPanel ? tileKernelOf<kLanesAlong, Order::Lines, kTileVectors>(width)
+                   : tileKernelOf<kLanesAlong, Order::Lines, 1>(width);
 }
 
 } // namespace HWY_NAMESPACE

@@ -17,8 +17,9 @@ HWY_BEFORE_NAMESPACE();
 namespace ck {
 namespace HWY_NAMESPACE {
 
-/// Tasks into which a product falls if it is large enough: some for each thread of a small machine.
-inline constexpr int64_t kLeastTasks = 16;
+/// Tasks into which a product falls if it is large enough, some for each thread of a small machine, and fewest tasks
+/// where more would cost too much.
+inline constexpr int64_t kLeastTasks = 16, kFewestTasks = 8;
 
 /// All columns of the targets in blocks of at most `block`, one task each.
 class ColumnTasks {
@@ -58,55 +59,138 @@ static int64_t columnBlock(int64_t columns, int64_t tasks, int64_t least, int64_
   return ceilDiv(block, unit) * unit;
 }
 
-/// Panels [firstPanel, endPanel) of one operand times lines [begin, end) of the other. The panels are in `packed`, or
-/// are packed here if that is null.
-template <Lanes kLanesAlong, class PanelStorage, class LineStorage>
-void tileTask(const GemmProblem &problem, const GemmTarget &target, const GemmOperand<PanelStorage> &wide,
-              const Panels &panels, int64_t firstPanel, int64_t endPanel, const float *packed,
-              const GemmOperand<LineStorage> &other, int64_t begin, int64_t end, float *scratch) {
-  const int64_t firstLane = panels.begin(firstPanel), lanes = panels.begin(endPanel) - firstLane, lines = end - begin;
-  const int64_t blockSteps = blockDepth(problem.k);
+/// Rows and columns of the blocks of C that are tasks.
+struct Blocks {
+  int64_t rows, columns;
+};
+
+/// What a block costs beyond its multiplications: work that its rows share, and work that its columns share, per step
+/// of K and in cycles by which a row of one vector is multiplied.
+struct Shared {
+  double byRows, byColumns;
+};
+
+/// Cuts the cheaper side of a block until there are kLeastTasks of them. Sides are multiples of their units.
+static Blocks chooseBlocks(int64_t rows, int64_t columns, Blocks most, Blocks unit, Shared shared) {
+  const auto side = [](int64_t extent, int64_t parts, int64_t unit) {
+    return ceilDiv(ceilDiv(extent, parts), unit) * unit;
+  };
+  const auto cost = [&](Blocks blocks) {
+    return shared.byRows / static_cast<double>(blocks.rows) + shared.byColumns / static_cast<double>(blocks.columns);
+  };
+  int64_t rowParts = ceilDiv(rows, most.rows), columnParts = ceilDiv(columns, most.columns);
+  for (;;) {
+    const Blocks blocks = {side(rows, rowParts, unit.rows), side(columns, columnParts, unit.columns)};
+    const int64_t tasks = ceilDiv(rows, blocks.rows) * ceilDiv(columns, blocks.columns);
+    if (tasks >= kLeastTasks || (tasks >= kFewestTasks && cost(blocks) > 0.05))
+      return blocks;
+    const bool canRows = blocks.rows > unit.rows, canColumns = blocks.columns > unit.columns;
+    if (!canRows && !canColumns)
+      return blocks;
+    const Blocks fewerRows = {side(rows, rowParts + 1, unit.rows), blocks.columns};
+    const Blocks fewerColumns = {blocks.rows, side(columns, columnParts + 1, unit.columns)};
+    ++(canRows && (!canColumns || cost(fewerRows) < cost(fewerColumns)) ? rowParts : columnParts);
+  }
+}
+
+/// A block of C and what it is made of: panels [firstPanel, endPanel) of one operand times lines [begin, end) of the
+/// other.
+template <class WideStorage, class LineStorage> struct BlockOfC {
+  const GemmTarget *target;
+  GemmOperand<WideStorage> wide;
+  GemmOperand<LineStorage> other;
+  Panels panels;
+  int64_t firstPanel, endPanel, begin, end;
+};
+
+/// Sets what to ask for while `chunks` chunks are computed: what a block of C reads for a block of K.
+template <Lanes kLanesAlong, class WideStorage, class LineStorage>
+void lookAhead(const BlockOfC<WideStorage, LineStorage> &block, bool packed, int64_t k, int64_t depth, int64_t chunks,
+               Ahead (&ahead)[2]) {
+  ahead[0] = rowsOf(block.other, block.begin, block.end - block.begin, k, depth);
+  if (!packed) {
+    const int64_t first = block.panels.begin(block.firstPanel), end = block.panels.begin(block.endPanel);
+    ahead[1] = rowsOf(block.wide, first, std::min(block.panels.lines, end) - first, k, depth);
+  }
+  for (Ahead &rows : ahead)
+    rows.perChunk = ceilDiv(rows.rows * rows.lines, std::max<int64_t>(1, chunks));
+  // Where A has few rows it is small and stays near; asking for much of it would only cost.
+  Ahead &ofA = ahead[kLanesAlong == Lanes::Rows];
+  if (ofA.perChunk > 2)
+    ofA = Ahead();
+}
+
+/// Computes a block of C. The panels are in `packed`, or are packed here if that is null. `next` is the block that this
+/// thread is likely to compute next, or null.
+template <Lanes kLanesAlong, class WideStorage, class LineStorage>
+void computeBlock(const GemmProblem &problem, const BlockOfC<WideStorage, LineStorage> &c, const float *packed,
+                  const BlockOfC<WideStorage, LineStorage> *next, float *scratch) {
+  const Panels &panels = c.panels;
+  const int64_t firstLane = panels.begin(c.firstPanel), lanes = panels.begin(c.endPanel) - firstLane;
+  const int64_t lines = c.end - c.begin, blockSteps = blockDepth(problem.k);
   float *const partial = scratch, *const copy = partial + lanes * lines;
-  float *const panelsHere = copy + lines * (blockSteps + kGemmPad);
+  float *const panelHere = copy + lines * (blockSteps + kGemmPad);
+  const int64_t tiles = (c.endPanel - c.firstPanel) * ceilDiv(lines, kTileCols);
   Tile tile = {};
   tile.problem = &problem;
-  tile.target = &target;
+  tile.target = c.target;
   int64_t k = 0;
   do {
-    const int64_t depth = std::min(blockSteps, problem.k - k);
-    const TileBlock<LineStorage> block(other, begin, lines, k, depth, copy);
+    const int64_t depth = std::min(blockSteps, problem.k - k), after = k + depth;
+    const TileBlock<LineStorage> block(c.other, c.begin, lines, k, depth, copy);
     tile.k = depth;
     tile.first = k == 0;
-    tile.last = k + depth == problem.k;
-    for (int64_t panel = firstPanel; panel < endPanel; ++panel) {
+    tile.last = after == problem.k;
+    Ahead ahead[2];
+    const int64_t chunks = tiles * ceilDiv(depth, kChunk);
+    if (!tile.last)
+      lookAhead<kLanesAlong>(c, packed, after, std::min(blockSteps, problem.k - after), chunks, ahead);
+    else if (next)
+      lookAhead<kLanesAlong>(*next, packed, 0, std::min(blockSteps, problem.k), chunks, ahead);
+    tile.ahead = ahead;
+    for (int64_t panel = c.firstPanel; panel < c.endPanel; ++panel) {
       const int64_t lane = panels.begin(panel), width = panels.width(panel);
       tile.lanes = panels.used(panel);
       if (packed) {
         tile.a = packed + k * panels.paddedLines() + lane * depth;
       } else {
-        float *const here = panelsHere + (lane - firstLane) * depth;
-        packPanel(wide, lane, tile.lanes, width, k, depth, here);
-        tile.a = here;
+        packPanel(c.wide, lane, tile.lanes, width, k, depth, panelHere);
+        tile.a = panelHere;
       }
       for (int64_t j = 0, count; j < lines; j += count) {
         count = tileWidth(lines - j);
-        if (panel == firstPanel)
+        if (panel == c.firstPanel)
           block.fetch(j, count);
-        tile.m = kLanesAlong == Lanes::Rows ? lane : begin + j;
-        tile.n = kLanesAlong == Lanes::Rows ? begin + j : lane;
+        tile.m = kLanesAlong == Lanes::Rows ? lane : c.begin + j;
+        tile.n = kLanesAlong == Lanes::Rows ? c.begin + j : lane;
         tile.b = block.tile(j);
         tile.bStrideN = block.strideN();
-        tile.bStrideK = block.strideK(count);
         tile.partial = partial + j * lanes + (lane - firstLane) * count;
-        // The first panel brings the block into the cache.
-        tile.next =
-            block.inPlace() && panel == firstPanel && j + 2 * count <= lines ? tile.b + count * tile.bStrideN : nullptr;
-        (panels.isFull(panel) ? tileKernelOf<kLanesAlong, kTileVectors>(count)
-                              : tileKernelOf<kLanesAlong, 1>(count))(tile);
+        tileKernelOf<kLanesAlong>(panels.isFull(panel), block.order(), count)(tile);
       }
     }
-    k += depth;
+    k = after;
   } while (k < problem.k);
+}
+
+/// Runs a grid of blocks of C over the team; blockOf(row, column) describes one. Neighbours in time share the part of
+/// the larger operand.
+template <Lanes kLanesAlong, class BlockOf>
+void computeBlocks(ck_context *ctx, const GemmProblem &problem, const float *packed, int64_t rowTasks,
+                   int64_t columnTasks, bool sharesRows, BlockOf blockOf) {
+  const int64_t tasks = rowTasks * columnTasks, threads = ck_context_threads(ctx);
+  const auto blockAt = [&](int64_t i) HWY_ATTR {
+    return sharesRows ? blockOf(i / columnTasks, i % columnTasks) : blockOf(i % rowTasks, i / rowTasks);
+  };
+  parallelFor(ctx, tasks, [&](int64_t i, int thread) HWY_ATTR {
+    const auto block = blockAt(i), next = blockAt(std::min(tasks - 1, i + threads));
+    computeBlock<kLanesAlong>(problem, block, packed, i + threads < tasks ? &next : nullptr,
+                              static_cast<float *>(ck_thread_scratch(ctx, thread)));
+  });
+}
+
+template <class Storage> GemmOperand<Storage> operandOf(const GemmTarget &target) {
+  return {static_cast<const typename Storage::Element *>(target.b), target.bN, target.bK};
 }
 
 /// Lanes along the rows of C: panels of A, shared by all tasks if there is room, and columns of B read where they lie.
@@ -115,42 +199,53 @@ template <class Storage> void gemmByRows(ck_context *ctx, const GemmProblem &pro
   const Panels panels(problem.m);
   if (problem.packed)
     packAll(ctx, a, panels, problem.k, problem.packed);
-  constexpr int64_t kMostRows = 256;
-  const int64_t perBlock =
-      std::min(ceilDiv(panels.count(), ceilDiv(panels.paddedLines(), kMostRows)), kMostRows / kPanelRows);
-  const int64_t rowTasks = ceilDiv(panels.count(), perBlock);
-  const ColumnTasks columns(problem, columnBlock(totalColumns(problem), ceilDiv(kLeastTasks, rowTasks), 4 * kTileCols,
-                                                 kGemmBlockN, kTileCols));
-  const int64_t columnTasks = columns.count();
-  parallelFor(ctx, columnTasks * rowTasks, [&](int64_t i, int thread) HWY_ATTR {
-    const int64_t firstPanel = i / columnTasks * perBlock, endPanel = std::min(panels.count(), firstPanel + perBlock);
-    columns.visit(i % columnTasks, [&](const GemmTarget &target, int64_t begin, int64_t end) HWY_ATTR {
-      const GemmOperand<Storage> b = {static_cast<const typename Storage::Element *>(target.b), target.bN, target.bK};
-      tileTask<Lanes::Rows>(problem, target, a, panels, firstPanel, endPanel, problem.packed, b, begin, end,
-                            static_cast<float *>(ck_thread_scratch(ctx, thread)));
-    });
-  });
+  const int64_t total = totalColumns(problem);
+  bool inPlace = true;
+  for (int i = 0; i < problem.count; ++i)
+    inPlace &= readsInPlace(operandOf<Storage>(problem.targets[i]));
+  const Blocks blocks = chooseBlocks(problem.m, total, {kGemmLanesM, kGemmBlockN}, {kPanelRows, kTileCols},
+                                     {inPlace ? 0.5 : 4, problem.packed ? 0.5 : 5});
+  const int64_t perBlock = blocks.rows / kPanelRows;
+  const ColumnTasks columns(problem, blocks.columns);
+  computeBlocks<Lanes::Rows>(ctx, problem, problem.packed, ceilDiv(panels.count(), perBlock), columns.count(),
+                             problem.m > total, [&](int64_t row, int64_t column) HWY_ATTR {
+                               BlockOfC<StorageF32, Storage> block = {nullptr, a, {}, panels, row * perBlock, 0, 0, 0};
+                               block.endPanel = std::min(panels.count(), block.firstPanel + perBlock);
+                               columns.visit(column,
+                                             [&](const GemmTarget &target, int64_t begin, int64_t end) HWY_ATTR {
+                                               block.target = &target;
+                                               block.other = operandOf<Storage>(target);
+                                               block.begin = begin;
+                                               block.end = end;
+                                             });
+                               return block;
+                             });
 }
 
 /// Lanes along the columns of C: panels of B, whose columns are contiguous, packed by each task.
 template <class Storage> void gemmByColumns(ck_context *ctx, const GemmProblem &problem) {
   const GemmOperand<StorageF32> a = {problem.a, problem.aM, problem.aK};
-  const int64_t perBlock = ceilDiv(ceilDiv(problem.m, ceilDiv(problem.m, kGemmBlockM)), kTileCols) * kTileCols;
-  const int64_t rowTasks = ceilDiv(problem.m, perBlock);
-  const ColumnTasks columns(problem, columnBlock(totalColumns(problem), ceilDiv(kLeastTasks, rowTasks), 2 * kPanelRows,
-                                                 kGemmBlockN, kPanelRows));
-  const int64_t columnTasks = columns.count();
-  parallelFor(ctx, columnTasks * rowTasks, [&](int64_t i, int thread) HWY_ATTR {
-    const int64_t firstRow = i / columnTasks * perBlock, endRow = std::min(problem.m, firstRow + perBlock);
-    columns.visit(i % columnTasks, [&](const GemmTarget &target, int64_t begin, int64_t end) HWY_ATTR {
-      const GemmOperand<Storage> b = {static_cast<const typename Storage::Element *>(target.b), target.bN, target.bK};
-      const Panels panels(target.n);
-      // Blocks of columns begin with a full panel; only the last has others.
-      const int64_t endPanel = end == target.n ? panels.count() : end / kPanelRows;
-      tileTask<Lanes::Columns>(problem, target, b, panels, begin / kPanelRows, endPanel, nullptr, a, firstRow, endRow,
-                               static_cast<float *>(ck_thread_scratch(ctx, thread)));
-    });
-  });
+  const int64_t total = totalColumns(problem);
+  const Blocks blocks = chooseBlocks(problem.m, total, {kGemmBlockM, kGemmBlockN}, {kTileCols, kPanelRows},
+                                     {3, readsInPlace(a)       ? 0.5
+                                         : a.steps.stride == 1 ? 4
+                                                               : 8});
+  const ColumnTasks columns(problem, blocks.columns);
+  computeBlocks<Lanes::Columns>(
+      ctx, problem, nullptr, ceilDiv(problem.m, blocks.rows), columns.count(), problem.m > total,
+      [&](int64_t row, int64_t column) HWY_ATTR {
+        BlockOfC<Storage, StorageF32> block = {nullptr, {}, a, Panels(0), 0, 0, row * blocks.rows, 0};
+        block.end = std::min(problem.m, block.begin + blocks.rows);
+        columns.visit(column, [&](const GemmTarget &target, int64_t begin, int64_t end) HWY_ATTR {
+          block.target = &target;
+          block.wide = operandOf<Storage>(target);
+          // Blocks of columns begin with a full panel; only the last has others.
+          block.panels = Panels(target.n);
+          block.firstPanel = begin / kPanelRows;
+          block.endPanel = end == target.n ? block.panels.count() : end / kPanelRows;
+        });
+        return block;
+      });
 }
 
 template <class Storage> int32_t run(ck_context *ctx, const GemmProblem &problem) {

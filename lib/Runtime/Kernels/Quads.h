@@ -32,6 +32,32 @@ HWY_INLINE F32 loadQuads(const float *p, int64_t stride) {
 #endif
 }
 
+/// The quads at rows[0] + offset, rows[4] + offset, ...
+HWY_INLINE F32 gatherQuads(const float *const *rows, int64_t offset) {
+#if HWY_TARGET == HWY_AVX3
+  __m512 v = _mm512_castps128_ps512(_mm_loadu_ps(rows[0] + offset));
+  v = _mm512_insertf32x4(v, _mm_loadu_ps(rows[4] + offset), 1);
+  v = _mm512_insertf32x4(v, _mm_loadu_ps(rows[8] + offset), 2);
+  return F32{_mm512_insertf32x4(v, _mm_loadu_ps(rows[12] + offset), 3)};
+#else
+  return F32{
+      _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(rows[0] + offset)), _mm_loadu_ps(rows[4] + offset), 1)};
+#endif
+}
+
+/// Stores the 128-bit blocks of v at rows[0] + offset, rows[4] + offset, ...
+HWY_INLINE void scatterQuads(F32 v, float *const *rows, int64_t offset) {
+#if HWY_TARGET == HWY_AVX3
+  _mm_storeu_ps(rows[0] + offset, _mm512_castps512_ps128(v.raw));
+  _mm_storeu_ps(rows[4] + offset, _mm512_extractf32x4_ps(v.raw, 1));
+  _mm_storeu_ps(rows[8] + offset, _mm512_extractf32x4_ps(v.raw, 2));
+  _mm_storeu_ps(rows[12] + offset, _mm512_extractf32x4_ps(v.raw, 3));
+#else
+  _mm_storeu_ps(rows[0] + offset, _mm256_castps256_ps128(v.raw));
+  _mm_storeu_ps(rows[4] + offset, _mm256_extractf128_ps(v.raw, 1));
+#endif
+}
+
 /// Transposes the 4 x 4 elements in each 128-bit block of four vectors.
 HWY_INLINE void transposeQuads(F32 &v0, F32 &v1, F32 &v2, F32 &v3) {
   const F32Tag d;

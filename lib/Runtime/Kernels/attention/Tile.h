@@ -19,6 +19,7 @@
 #define CK_LIB_RUNTIME_KERNELS_ATTENTION_TILE_H
 #endif
 
+#include "Quads.h"
 #include "VecMath.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -77,15 +78,16 @@ template <typename Body> HWY_INLINE void overHeight(int64_t n, Body body) {
 HWY_INLINE void transposeIn(const float *const *from, int64_t rows, int64_t D, float factor, float *to) {
   int64_t d = 0;
 #if HWY_TARGET != HWY_SCALAR
-  for (; d + kLanes <= D; d += kLanes)
-    for (int64_t row = 0; row < rows; row += 4) {
+  const F32 scale = set(factor);
+  for (; d + 4 <= D; d += 4)
+    for (int64_t row = 0; row < rows; row += kLanes) {
+      // Vector i holds d..d+3 of the rows i, i + 4, ...; transposed, vector i holds column d + i of all rows.
       F32 v[4];
       for (int i = 0; i < 4; ++i)
-        v[i] = load(from[row + i] + d) * set(factor);
-      HWY_ALIGN float mixed[4 * kLanes];
-      hn::StoreInterleaved4(v[0], v[1], v[2], v[3], F32Tag(), mixed);
-      for (int64_t i = 0; i < kLanes; ++i)
-        std::memcpy(to + (d + i) * kRows + row, mixed + 4 * i, 4 * sizeof(float));
+        v[i] = gatherQuads(from + row + i, d) * scale;
+      transposeQuads(v[0], v[1], v[2], v[3]);
+      for (int i = 0; i < 4; ++i)
+        store(v[i], to + (d + i) * kRows + row);
     }
 #endif
   for (; d < D; ++d)
@@ -93,7 +95,8 @@ HWY_INLINE void transposeIn(const float *const *from, int64_t rows, int64_t D, f
       to[d * kRows + row] = from[row][d] * factor;
 }
 
-/// to[row][d] = from[d * kRows + row] * factors[row] for rows in [0, count).
+/// to[row][d] = from[d * kRows + row] * factors[row] for rows in [0, count). Up to whole vectors, rows behind them
+/// repeat the last one.
 HWY_INLINE void transposeOut(const float *from, const float *factors, int64_t count, int64_t D, float *const *to) {
   int64_t d = 0;
 #if HWY_TARGET != HWY_SCALAR
@@ -103,10 +106,9 @@ HWY_INLINE void transposeOut(const float *from, const float *factors, int64_t co
       F32 v[4];
       for (int i = 0; i < 4; ++i)
         v[i] = load(from + (d + i) * kRows + row) * factor;
-      HWY_ALIGN float mixed[4 * kLanes];
-      hn::StoreInterleaved4(v[0], v[1], v[2], v[3], F32Tag(), mixed);
-      for (int64_t i = 0, n = std::min(kLanes, count - row); i < n; ++i)
-        std::memcpy(to[row + i] + d, mixed + 4 * i, 4 * sizeof(float));
+      transposeQuads(v[0], v[1], v[2], v[3]);
+      for (int i = 0; i < 4; ++i)
+        scatterQuads(v[i], to + row + i, d);
     }
 #endif
   for (; d < D; ++d)

@@ -83,8 +83,10 @@ Value CallBuilder::destination(unsigned result, StringRef name, ReifiedRankedSha
     if (type.isDynamicDim(axis))
       sizes.push_back(getValueOrCreateConstantIndexOp(builder, op->getLoc(), extent));
   Location loc = op->getLoc();
-  StringRef base = locationName(loc);
-  if (op->getNumResults() > 1 && !base.empty())
+  StringRef base = locationName(loc), own = resultName(loc, result);
+  if (!own.empty())
+    loc = NameLoc::get(builder.getStringAttr(own), loc);
+  else if (op->getNumResults() > 1 && !base.empty())
     loc = NameLoc::get(builder.getStringAttr(base + "." + name), loc);
   return tensor::EmptyOp::create(builder, loc, type, sizes);
 }

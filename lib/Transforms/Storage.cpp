@@ -98,18 +98,6 @@ InFlightDiagnostic ck::emitEntryError(func::FuncOp entry) {
   return emitError(entry.getLoc()) << "entry '" << entry.getSymName() << "' ";
 }
 
-StringRef ck::locationName(Location loc) {
-  StringRef name;
-  loc->walk([&](Location part) {
-    if (auto named = dyn_cast<NameLoc>(part)) {
-      name = named.getName().getValue();
-      return WalkResult::interrupt();
-    }
-    return WalkResult::advance();
-  });
-  return name;
-}
-
 //===----------------------------------------------------------------------===//
 // Bytes
 //===----------------------------------------------------------------------===//

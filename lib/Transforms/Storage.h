@@ -7,6 +7,7 @@
 #define CK_LIB_TRANSFORMS_STORAGE_H
 
 #include "ck/Dialect/CK/CKDialect.h"
+#include "ck/Dialect/CK/Names.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace ck {
@@ -30,9 +31,6 @@ mlir::StringAttr dimName(mlir::Value index);
 
 /// An error at an entry that begins with its name and does not print its body.
 mlir::InFlightDiagnostic emitEntryError(mlir::func::FuncOp entry);
-
-/// The name in a location, or "".
-llvm::StringRef locationName(mlir::Location loc);
 
 /// Bytes of a memref at the bounds of its run-time extents. Emits an error at `user` and fails if an extent has no
 /// bound or the bytes exceed 64 bits.

@@ -12,6 +12,7 @@
 include "mlir/Pass/PassBase.td"
 
 include "ck/Transforms/GraphPasses.td"
+include "ck/Transforms/GradientPasses.td"
 include "ck/Transforms/MemoryPasses.td"
 
 #endif // CK_TRANSFORMS_PASSES_TD

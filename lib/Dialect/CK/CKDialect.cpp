@@ -122,7 +122,7 @@ LogicalResult CKDialect::verifyOperationAttribute(Operation *op, NamedAttribute 
     return expect(op, isa<DictionaryAttr>(value) && isa<ModuleOp>(op), attribute, "a dictionary on a module");
   if (name == "ck.layer")
     return expect(op, isNonNegativeInteger(value), attribute, "a non-negative i64");
-  if (name == "ck.remat")
+  if (name == "ck.remat" || name == "ck.backward")
     return expect(op, isa<UnitAttr>(value), attribute, "a unit attribute");
   return op->emitError() << "unknown attribute '" << name << "' of the ck dialect";
 }
@@ -151,6 +151,12 @@ static LogicalResult verifyValueAttribute(Operation *op, NamedAttribute attribut
     return expect(op, isa<StringAttr>(value) && !isResult, attribute, "a string on an argument");
   if (name == "ck.output")
     return expect(op, isa<StringAttr>(value), attribute, "a string");
+  if (name == "ck.wrt")
+    return expect(op, isa<UnitAttr>(value) && !isResult, attribute, "a unit attribute on an argument");
+  if (name == "ck.loss")
+    return expect(op, isa<UnitAttr>(value), attribute, "a unit attribute");
+  if (name == "ck.grad")
+    return expect(op, isa<FlatSymbolRefAttr>(value), attribute, "a symbol of a ck.buffer");
   if (name == "ck.state" || name == "ck.const")
     return expect(op, isa<FlatSymbolRefAttr>(value), attribute, "a symbol of a ck.buffer");
   return op->emitError() << "unknown attribute '" << name << "' of the ck dialect";

@@ -116,6 +116,8 @@ LogicalResult BufferOp::verify() {
     return emitOpError("is an alias and cannot come from a file of its own");
   if (getTrainable() && getRole() != "weight")
     return emitOpError() << "of role " << getRole() << " cannot be trainable: weights are";
+  if (getTrainable() && getAlias())
+    return emitOpError() << "is an alias; mark its root '" << *getAlias() << "' as trainable";
   if (getTrainable() && !type.getElementType().isF32())
     return emitOpError() << "is trainable and must have f32 elements, got " << type;
   if (getDims() && getDims()->size() != static_cast<size_t>(type.getRank()))

@@ -37,7 +37,8 @@ def CK_RopeTableOp : CK_GraphOp<"rope_table"> {
   let hasVerifier = 1;
 }
 
-def CK_RopeOp : CK_GraphOp<"rope"> {
+def CK_RopeOp : CK_GraphOp<"rope", [
+    DeclareOpInterfaceMethods<DifferentiableOpInterface, ["getUndifferentiated"]>]> {
   let summary = "rotates queries and keys by their positions";
   let description = [{
     Rotates the first `R = 2P` columns of each head by the angles of table row `pos[t]`; further columns pass. Pair i is
@@ -76,7 +77,7 @@ def CK_RopeOp : CK_GraphOp<"rope"> {
   let hasVerifier = 1;
 }
 
-def CK_AttentionOp : CK_GraphOp<"attention", [AttrSizedOperandSegments]> {
+def CK_AttentionOp : CK_GraphOp<"attention", [CK_DifferentiableSaving, AttrSizedOperandSegments]> {
   let summary = "scaled dot-product attention with grouped queries";
   let description = [{
     Query head h reads key/value head `g = h / (heads / kv_heads)`:
@@ -124,7 +125,7 @@ def CK_AttentionOp : CK_GraphOp<"attention", [AttrSizedOperandSegments]> {
   let hasVerifier = 1;
 }
 
-def CK_CacheUpdateOp : CK_GraphOp<"cache_update"> {
+def CK_CacheUpdateOp : CK_GraphOp<"cache_update", [CK_Differentiable]> {
   let summary = "stores new keys and values in their caches";
   let description = [{
     Row t goes to cache row `pos[t]` (with `ring`: `pos[t] mod S`) of every head; other rows keep their values:

@@ -9,7 +9,7 @@
 include "ck/Dialect/CK/CKDialect.td"
 include "mlir/IR/BuiltinAttributes.td"
 
-def CK_CopyOp : CK_GraphOp<"copy"> {
+def CK_CopyOp : CK_GraphOp<"copy", [CK_Differentiable]> {
   let summary = "a second copy of a value";
   let description = [{
     `output = input`, in storage of its own.
@@ -27,7 +27,7 @@ def CK_CopyOp : CK_GraphOp<"copy"> {
   let assemblyFormat = "$input attr-dict `:` functional-type(operands, results)";
 }
 
-def CK_TransposeOp : CK_GraphOp<"transpose"> {
+def CK_TransposeOp : CK_GraphOp<"transpose", [CK_Differentiable]> {
   let summary = "permutes dims";
   let description = [{
     Dim i of the output is dim `perm[i]` of the input, as in `linalg.transpose`.
@@ -50,7 +50,7 @@ def CK_TransposeOp : CK_GraphOp<"transpose"> {
 def CK_NotEmpty : AttrConstraint<CPred<"!::llvm::cast<::mlir::DenseI64ArrayAttr>($_self).empty()">,
                                  "whose value is not empty">;
 
-def CK_SplitOp : CK_GraphOp<"split"> {
+def CK_SplitOp : CK_GraphOp<"split", [CK_Differentiable]> {
   let summary = "cuts a tensor into pieces along one dim";
   let description = [{
     Piece i has extent `sizes[i]` along `axis`; the sizes add up to the input's extent.
@@ -72,7 +72,7 @@ def CK_SplitOp : CK_GraphOp<"split"> {
   let hasVerifier = 1;
 }
 
-def CK_ConcatOp : CK_GraphOp<"concat"> {
+def CK_ConcatOp : CK_GraphOp<"concat", [CK_Differentiable]> {
   let summary = "joins tensors along one dim";
   let description = [{
     The inputs agree in every dim but `axis`, where their extents add up.
@@ -91,7 +91,7 @@ def CK_ConcatOp : CK_GraphOp<"concat"> {
   let hasVerifier = 1;
 }
 
-def CK_LastRowOp : CK_GraphOp<"last_row"> {
+def CK_LastRowOp : CK_GraphOp<"last_row", [CK_Differentiable]> {
   let summary = "the last row";
   let description = [{
     `output[0,:] = input[T-1,:]`; of a vector, its last element. Sampling needs the logits of the last token only;

@@ -7,6 +7,7 @@
 #ifndef CK_DIALECT_CK_CKDIALECT_H
 #define CK_DIALECT_CK_CKDIALECT_H
 
+#include "ck/Dialect/CK/Adjoint.h"
 #include "ck/Dialect/CK/Gradients.h"
 #include "ck/KernelMaps/KernelMap.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"

@@ -28,8 +28,13 @@ def CK_Dialect : Dialect {
     | `ck.dims = ["T"]` | argument | names of its dynamic dims, in order |
     | `ck.input = "tokens"` | argument | an input, by name |
     | `ck.state = @sym` | argument and result | a state: the result is the argument's new value |
+    | `ck.wrt` | argument | an input whose gradient `--ck-autodiff` computes |
     | `ck.output = "logits"` | result (argument in PLAN) | an output, by name |
+    | `ck.loss` | result | the output that `--ck-autodiff` differentiates |
+    | `ck.grad = @sym` | result | the gradient of a trainable buffer |
     | `ck.const = @sym` | result of `@init` (argument in PLAN) | a constant computed at load |
+    | `ck.layer = 3` | op | the layer of the model that it belongs to |
+    | `ck.backward`, `ck.remat` | op | it was made by `--ck-autodiff`, or computes something once more |
     | `ck.arena_bytes`, `ck.thread_scratch_bytes` | function | what planning reserved |
     | `ck.model`, `ck.numerics`, `ck.plan` | module | name, loosest numerics class allowed, sizes of const and state arenas |
   }];
@@ -47,6 +52,10 @@ class CK_Op<string mnemonic, list<Trait> traits = []> : Op<CK_Dialect, mnemonic,
 def CK_SignatureTrait : NativeOpTrait<"SignatureTrait"> {
   let cppNamespace = "::ck";
 }
+
+/// For ops with an adjoint; `Saving` ones have a form of their own for it.
+def CK_Differentiable : DeclareOpInterfaceMethods<DifferentiableOpInterface>;
+def CK_DifferentiableSaving : DeclareOpInterfaceMethods<DifferentiableOpInterface, ["prepareAdjoint"]>;
 
 /// An op of the GRAPH phase. `signatureBody` returns the signature text of one instance: `op` is the op or its adaptor,
 /// with the usual getters. Operands stand in the signature in ODS order. `rowwise` is a C++ condition on the op for

@@ -28,6 +28,31 @@ def SignatureOpInterface : OpInterface<"SignatureOpInterface"> {
   ];
 }
 
+def DifferentiableOpInterface : OpInterface<"DifferentiableOpInterface"> {
+  let cppNamespace = "::ck";
+  let description = [{
+    An op that reverse mode can go through (`--ck-autodiff`). A new op becomes differentiable by these methods alone.
+  }];
+  let methods = [
+    InterfaceMethod<[{
+      Builds ops that compute the gradients of the operands that want one from the cotangents of the results, of which at
+      least one exists. What it does not give is zero. Emits an error at the op and fails if there is no adjoint.
+    }], "::llvm::LogicalResult", "buildAdjoint", (ins "::ck::Adjoint &":$adjoint)>,
+    InterfaceMethod<[{
+      Gives the op the form that saves what its adjoint reads: returns the op whose results now stand for those of this
+      one, perhaps with more of them. New ops take the place of this one, which is erased then.
+    }], "::mlir::Operation *", "prepareAdjoint",
+        (ins "::mlir::OpBuilder &":$builder, "const ::ck::AdjointOptions &":$options), "", [{
+      (void)builder;
+      (void)options;
+      return $_op.getOperation();
+    }]>,
+    InterfaceMethod<[{
+      Names of operands of floats that the adjoint does not differentiate. It is an error if a gradient has to pass one.
+    }], "::llvm::SmallVector<::llvm::StringRef>", "getUndifferentiated", (ins), "", [{ return {}; }]>
+  ];
+}
+
 def GradientOpInterface : OpInterface<"GradientOpInterface"> {
   let cppNamespace = "::ck";
   let description = [{

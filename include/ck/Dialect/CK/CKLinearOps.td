@@ -9,7 +9,7 @@
 include "ck/Dialect/CK/CKDialect.td"
 include "mlir/IR/BuiltinAttributes.td"
 
-def CK_EmbeddingOp : CK_GraphOp<"embedding"> {
+def CK_EmbeddingOp : CK_GraphOp<"embedding", [CK_Differentiable]> {
   let summary = "gathers rows of a table";
   let description = [{
     `output[t,:] = table[ids[t],:]`. An id outside `[0, V)` fails at run time and names index, id and vocabulary.
@@ -27,7 +27,7 @@ def CK_EmbeddingOp : CK_GraphOp<"embedding"> {
   let assemblyFormat = "$ids `,` $table attr-dict `:` functional-type(operands, results)";
 }
 
-def CK_LinearOp : CK_GraphOp<"linear"> {
+def CK_LinearOp : CK_GraphOp<"linear", [CK_Differentiable]> {
   let summary = "y = x W^T + b";
   let description = [{
     `output[t,n] = bias[n] + sum_k input[t,k] * weight[n,k]`; weights are stored output-major, as in checkpoints.
@@ -45,7 +45,7 @@ def CK_LinearOp : CK_GraphOp<"linear"> {
   let assemblyFormat = "$input `,` $weight (`bias` $bias^)? attr-dict `:` functional-type(operands, results)";
 }
 
-def CK_QkvLinearOp : CK_GraphOp<"qkv_linear", [AttrSizedOperandSegments]> {
+def CK_QkvLinearOp : CK_GraphOp<"qkv_linear", [CK_Differentiable, AttrSizedOperandSegments]> {
   let summary = "the three attention projections of one input";
   let description = [{
     `q = x wq^T + bq`, `k = x wk^T + bk`, `v = x wv^T + bv`. With `layout = "token_major"` results are `[T, heads*D]`;
@@ -81,7 +81,7 @@ def CK_QkvLinearOp : CK_GraphOp<"qkv_linear", [AttrSizedOperandSegments]> {
   let hasVerifier = 1;
 }
 
-def CK_OutLinearOp : CK_GraphOp<"out_linear"> {
+def CK_OutLinearOp : CK_GraphOp<"out_linear", [CK_Differentiable]> {
   let summary = "output projection of head-major attention";
   let description = [{
     `output[t,n] = bias[n] + sum_h sum_d input[h,t,d] * weight[h,n,d]`: what attention gives in head-major layout, projected
@@ -99,7 +99,7 @@ def CK_OutLinearOp : CK_GraphOp<"out_linear"> {
   let assemblyFormat = "$input `,` $weight (`bias` $bias^)? attr-dict `:` functional-type(operands, results)";
 }
 
-def CK_HeadLinearOp : CK_GraphOp<"head_linear"> {
+def CK_HeadLinearOp : CK_GraphOp<"head_linear", [CK_DifferentiableSaving]> {
   let summary = "logits of the vocabulary";
   let description = [{
     `logits[t,v] = cap(sum_e input[t,e] * weight[v,e])` with `cap(x) = softcap * tanh(x / softcap)`, or the identity when

@@ -9,7 +9,7 @@
 include "ck/Dialect/CK/CKDialect.td"
 include "mlir/IR/BuiltinAttributes.td"
 
-def CK_RmsNormOp : CK_GraphOp<"rms_norm"> {
+def CK_RmsNormOp : CK_GraphOp<"rms_norm", [CK_DifferentiableSaving]> {
   let summary = "root-mean-square normalisation of rows";
   let description = [{
     `rstd[t] = 1 / sqrt(mean_e(input[t,e]^2) + eps)`, `output[t,e] = input[t,e] * rstd[t] * g[e]` where `g` is 1, `gamma`
@@ -35,7 +35,7 @@ def CK_RmsNormOp : CK_GraphOp<"rms_norm"> {
   let hasVerifier = 1;
 }
 
-def CK_LayerNormOp : CK_GraphOp<"layer_norm"> {
+def CK_LayerNormOp : CK_GraphOp<"layer_norm", [CK_DifferentiableSaving]> {
   let summary = "normalisation of rows to mean 0 and variance 1";
   let description = [{
     `mean[t] = mean_e(input[t,e])`, `rstd[t] = 1 / sqrt(mean_e((input[t,e] - mean[t])^2) + eps)`,
@@ -61,7 +61,7 @@ def CK_LayerNormOp : CK_GraphOp<"layer_norm"> {
   let hasVerifier = 1;
 }
 
-def CK_QkNormOp : CK_GraphOp<"qk_norm"> {
+def CK_QkNormOp : CK_GraphOp<"qk_norm", [CK_Differentiable]> {
   let summary = "root-mean-square normalisation of every head of queries and keys";
   let description = [{
     Each head of each row is normalised on its own: `q_out[h,t,:] = q[h,t,:] * g(q_gamma) / sqrt(mean(q[h,t,:]^2) + eps)`

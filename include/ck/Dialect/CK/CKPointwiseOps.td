@@ -9,7 +9,7 @@
 include "ck/Dialect/CK/CKDialect.td"
 include "mlir/IR/BuiltinAttributes.td"
 
-def CK_GluOp : CK_GraphOp<"glu"> {
+def CK_GluOp : CK_GraphOp<"glu", [CK_Differentiable]> {
   let summary = "gated linear unit";
   let description = [{
     `output = act(gate) * up`. Two operands are gate and up; one operand holds both, gate in the first half of each row.
@@ -31,7 +31,7 @@ def CK_GluOp : CK_GraphOp<"glu"> {
   let assemblyFormat = "$gate (`,` $up^)? attr-dict `:` functional-type(operands, results)";
 }
 
-def CK_ActivationOp : CK_GraphOp<"activation"> {
+def CK_ActivationOp : CK_GraphOp<"activation", [CK_Differentiable]> {
   let summary = "elementwise activation";
   let description = [{
     `silu` x/(1+exp(-x)); `gelu_tanh` 0.5x(1+tanh(0.79788456(x+0.044715x^3))); `gelu_erf` 0.5x(1+erf(x/sqrt 2));
@@ -53,7 +53,7 @@ def CK_ActivationOp : CK_GraphOp<"activation"> {
   let hasVerifier = 1;
 }
 
-def CK_AddOp : CK_GraphOp<"add"> {
+def CK_AddOp : CK_GraphOp<"add", [CK_Differentiable]> {
   let summary = "scaled elementwise sum";
   let description = [{
     `output = scale * (a + alpha * b)`.
@@ -72,7 +72,7 @@ def CK_AddOp : CK_GraphOp<"add"> {
   let assemblyFormat = "$a `,` $b attr-dict `:` functional-type(operands, results)";
 }
 
-def CK_MulOp : CK_GraphOp<"mul"> {
+def CK_MulOp : CK_GraphOp<"mul", [CK_Differentiable]> {
   let summary = "elementwise product";
   let description = [{
     `output = a * b`.
@@ -90,7 +90,8 @@ def CK_MulOp : CK_GraphOp<"mul"> {
   let assemblyFormat = "$a `,` $b attr-dict `:` functional-type(operands, results)";
 }
 
-def CK_ScaleOp : CK_GraphOp<"scale"> {
+def CK_ScaleOp : CK_GraphOp<"scale", [
+    DeclareOpInterfaceMethods<DifferentiableOpInterface, ["getUndifferentiated"]>]> {
   let summary = "product with a number";
   let description = [{
     `output = factor * input`; with the operand `by`, a number known only at run time, `output = factor * by[0] * input`.

@@ -14,7 +14,8 @@ include "mlir/IR/BuiltinAttributes.td"
 // Loss
 //===----------------------------------------------------------------------===//
 
-def CK_CrossEntropyOp : CK_GraphOp<"cross_entropy"> {
+def CK_CrossEntropyOp : CK_GraphOp<"cross_entropy", [
+    DeclareOpInterfaceMethods<DifferentiableOpInterface, ["prepareAdjoint", "getUndifferentiated"]>]> {
   let summary = "softmax cross-entropy of rows against target indices";
   let description = [{
     `loss[0] = s * sum_t (log(sum_v exp(logits[t,v])) - logits[t,targets[t]])` over the rows whose target is not -100; s is
@@ -207,7 +208,7 @@ def CK_ZeroOp : CK_GraphOp<"zero"> {
   let assemblyFormat = "$dst attr-dict `:` functional-type(operands, results)";
 }
 
-def CK_FillOp : CK_GraphOp<"fill"> {
+def CK_FillOp : CK_GraphOp<"fill", [CK_Differentiable]> {
   let summary = "a constant tensor of the shape of another";
   let description = [{
     `output = value`, of the shape of `like`, whose content is not read.
@@ -226,7 +227,7 @@ def CK_FillOp : CK_GraphOp<"fill"> {
   let hasVerifier = 1;
 }
 
-def CK_FanOutOp : CK_GraphOp<"fan_out"> {
+def CK_FanOutOp : CK_GraphOp<"fan_out", [CK_Differentiable]> {
   let summary = "two copies of a value";
   let description = [{
     `a = b = input`, bit for bit: the gradient of a residual connection, for buffers that must not be shared.

@@ -1,8 +1,7 @@
 //===- GemmEpilogue.h - from sums to elements of C --------------*- C++ -*-===//
 //
 // Every path of the engine ends here: a block of sums, row-major, gets bias and activation and is stored in or added to
-// C, whose columns may lie in groups. Also the small transpositions by which tiles and panels change between rows and
-// columns.
+// C, whose columns may lie in groups. Also the small transposition by which tiles change between rows and columns.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,6 +13,7 @@
 #define CK_LIB_RUNTIME_KERNELS_LINEAR_GEMMEPILOGUE_H
 #endif
 
+#include "Quads.h"
 #include "linear/Gemm.h"
 #include "pointwise/Activations.h"
 
@@ -78,18 +78,6 @@ inline void finish(const GemmProblem &problem, const GemmTarget &target, const S
 }
 
 #if HWY_TARGET != HWY_SCALAR
-/// Quads of p, p + stride, ... as the 128-bit blocks of a vector.
-HWY_INLINE F32 loadQuads(const float *p, int64_t stride) {
-#if HWY_TARGET == HWY_AVX3
-  __m512 v = _mm512_castps128_ps512(_mm_loadu_ps(p));
-  v = _mm512_insertf32x4(v, _mm_loadu_ps(p + stride), 1);
-  v = _mm512_insertf32x4(v, _mm_loadu_ps(p + 2 * stride), 2);
-  return F32{_mm512_insertf32x4(v, _mm_loadu_ps(p + 3 * stride), 3)};
-#else
-  return F32{_mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(p)), _mm_loadu_ps(p + stride), 1)};
-#endif
-}
-
 /// Stores the 128-bit blocks of v `stride` elements apart, or adds them to what is there.
 HWY_INLINE void storeQuads(F32 v, float *p, int64_t stride, bool add) {
 #if HWY_TARGET == HWY_AVX3
@@ -103,20 +91,6 @@ HWY_INLINE void storeQuads(F32 v, float *p, int64_t stride, bool add) {
     _mm_storeu_ps(p, add ? _mm_add_ps(_mm_loadu_ps(p), q) : q);
     p += stride;
   }
-}
-
-/// Transposes the 4 x 4 elements in each 128-bit block of four vectors.
-HWY_INLINE void transposeQuads(F32 &v0, F32 &v1, F32 &v2, F32 &v3) {
-  const F32Tag d;
-  const hn::Repartition<double, F32Tag> wide;
-  const auto low01 = hn::BitCast(wide, hn::InterleaveLower(d, v0, v1));
-  const auto low23 = hn::BitCast(wide, hn::InterleaveLower(d, v2, v3));
-  const auto high01 = hn::BitCast(wide, hn::InterleaveUpper(d, v0, v1));
-  const auto high23 = hn::BitCast(wide, hn::InterleaveUpper(d, v2, v3));
-  v0 = hn::BitCast(d, hn::InterleaveLower(wide, low01, low23));
-  v1 = hn::BitCast(d, hn::InterleaveUpper(wide, low01, low23));
-  v2 = hn::BitCast(d, hn::InterleaveLower(wide, high01, high23));
-  v3 = hn::BitCast(d, hn::InterleaveUpper(wide, high01, high23));
 }
 #endif
 

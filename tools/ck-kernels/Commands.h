@@ -17,6 +17,8 @@ struct Arguments {
 Result<int> runList(const Arguments &arguments);
 Result<int> runLint(const Arguments &arguments);
 Result<int> runCheck(const Arguments &arguments);
+/// The ids are paths of golden files; see GoldenCase.h.
+Result<int> runGolden(const Arguments &arguments);
 
 } // namespace ck::check
 

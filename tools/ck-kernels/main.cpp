@@ -17,10 +17,13 @@ using namespace ck::check;
 static const char usage[] = R"(usage: ck-kernels list  [--family F] [--json]
        ck-kernels lint  [--json]
        ck-kernels check (ID... | --all | --family F) [options]
+       ck-kernels golden FILE.safetensors... [--isa I,...] [--threads N] [--json]
 
 list   prints each kernel: its operation, what it implements, instruction sets, tolerance
 lint   looks for maps that contradict the registry, the operations or each other
 check  tries kernels against the references of their operations; exit code 1 when one fails
+golden runs the cases of golden files, forward and backward, and compares with the results in them; prints the error of
+       each result and its bound; exit code 1 when one is over it
 
   --all               every kernel; one that is not checked is then a failure
   --family F          the kernels whose maps are in the folder F
@@ -148,11 +151,11 @@ static Arguments parseArguments(int argc, char **argv) {
 int main(int argc, char **argv) {
   Arguments arguments = parseArguments(argc, argv);
   if (arguments.command.empty())
-    fail("no command; expected list, lint or check (see ck-kernels --help)");
+    fail("no command; expected list, lint, check or golden (see ck-kernels --help)");
   const struct {
     const char *name;
     Result<int> (*run)(const Arguments &);
-  } commands[] = {{"list", runList}, {"lint", runLint}, {"check", runCheck}};
+  } commands[] = {{"list", runList}, {"lint", runLint}, {"check", runCheck}, {"golden", runGolden}};
   for (const auto &command : commands)
     if (arguments.command == command.name) {
       Result<int> code = command.run(arguments);
@@ -160,5 +163,5 @@ int main(int argc, char **argv) {
         fail(code.error().message);
       return *code;
     }
-  fail("unknown command '" + arguments.command + "'; expected list, lint or check");
+  fail("unknown command '" + arguments.command + "'; expected list, lint, check or golden");
 }

@@ -1,0 +1,51 @@
+"""Operations, forward and backward, against the results that others computed."""
+import glob
+import json
+import os
+
+from support import DATA, Case, data_or_skip, main, run
+
+data_or_skip()
+GOLDEN = os.path.join(DATA, "golden")
+
+TORCH = """adamw_update attention_causal attention_full attention_sinks attention_sliding embedding
+    final_logit_softcap geglu_erf geglu_tanh gelu_erf gelu_quick gelu_tanh gradient_clip_norm layernorm linear qk_norm
+    relu2 residual_add rmsnorm unweighted_rmsnorm rope_adjacent rope_half_split rope_partial softmax_cross_entropy
+    split_qkv_packed_head_major swiglu""".split()
+GGML = """argmax cross_entropy_loss exp geglu geglu_erf geglu_quick gelu gelu_erf gelu_quick get_rows get_rows_back
+    leaky_relu mul_mat_f32 norm opt_step_adamw opt_step_sgd relu relu2 rms_norm rms_norm_back rope rope_back sigmoid silu
+    silu_back swiglu tanh""".split()
+
+
+class Golden(Case):
+    def run_all(self, maker, must_run, may_refuse):
+        """Runs every file of a folder; cases of `must_run` pass, but for those that `may_refuse` admits."""
+        files = sorted(glob.glob(os.path.join(GOLDEN, maker, "*.safetensors")))
+        self.assertTrue(files, maker)
+        code, out, err = run("ck-kernels", "golden", *files, "--json", timeout=600)
+        self.assertEqual(err, "")
+        report = json.loads(out)
+        failed = [(file["op"], case) for file in report["files"] for case in file["cases"] if case["result"] == "failed"]
+        self.assertEqual(failed, [])
+        self.assertEqual(code, 0)
+        by_op = {file["op"]: file for file in report["files"]}
+        for op in must_run:
+            self.assertTrue(by_op[op]["run"], op)
+            for case in by_op[op]["cases"]:
+                if case["result"] != "passed":
+                    self.assertTrue(may_refuse(op, case), (op, case))
+                else:
+                    self.assertTrue(case["tensors"], (op, case))
+        for file in report["files"]:
+            self.assertTrue(file["run"] or file["reason"], file["op"])
+
+    def test_results_of_autograd(self):
+        self.run_all("torch", TORCH, lambda op, case: (op, case["case"]) == ("embedding", 3))
+
+    def test_results_of_ggml(self):
+        reasons = ("stored as", "yarn", "has no op", "not one of the classes", "does not start at the first column")
+        self.run_all("ggml", GGML, lambda op, case: any(text in case["reason"] for text in reasons))
+
+
+if __name__ == "__main__":
+    main()

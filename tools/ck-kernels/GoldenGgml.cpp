@@ -1,0 +1,217 @@
+//===- GoldenGgml.cpp - rows for results of ggml --------------------------===//
+
+#include "GoldenTable.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace ck::golden {
+namespace {
+
+using reference::Tensor;
+
+/// Rows of the last dim, over which norms go.
+Status prepareRows(Case &one) {
+  if (!one.has("x"))
+    return Status::success();
+  std::vector<int64_t> rows = one.tensor("x").shape;
+  one.values["ones"].tensor = Tensor::zeros({rows.back()});
+  std::fill_n(one.values["ones"].tensor.data.begin(), rows.back(), 1.0);
+  rows.pop_back();
+  one.shapes["rstd"] = rows;
+  one.shapes["x_normed"] = one.tensor("x").shape;
+  return Status::success();
+}
+
+Status prepareTable(Case &one) {
+  one.fromTable = true;
+  return Status::success();
+}
+
+/// One half of each row.
+Value half(const Value &whole, bool second) {
+  Value value;
+  int64_t rows = whole.tensor.extent(0), F = whole.tensor.extent(1) / 2;
+  value.tensor = Tensor::zeros({rows, F});
+  for (int64_t r = 0; r < rows; ++r)
+    std::copy_n(whole.tensor.data.begin() + (2 * r + (second ? 1 : 0)) * F, F, value.tensor.data.begin() + r * F);
+  return value;
+}
+
+template <const char *kAct> Status finishGlu(Session &session) {
+  Case &one = session.one;
+  std::string act = kAct;
+  if (one.word("form") == "swapped" && one.has("x")) {
+    one.values["gate"] = half(one.values["x"], true);
+    one.values["up"] = half(one.values["x"], false);
+  }
+  return session.call("glu act=" + act + (one.word("form") == "fused" ? " | gate=x" : " | gate=gate up=up") +
+                      " -> output=y");
+}
+constexpr char silu[] = "silu", geluTanh[] = "gelu_tanh", geluErf[] = "gelu_erf", geluQuick[] = "gelu_quick",
+               relu[] = "relu";
+
+/// Tables of the angles of each row, in f64; long-context methods and several positions a token are others' business.
+Status prepareRope(Case &one) {
+  const std::string mode = one.word("mode"), input = one.has("x") ? "x" : "dy", output = input == "x" ? "y" : "dx";
+  if (mode != "normal" && mode != "neox")
+    return notRun("mode " + mode + " has no op");
+  if (one.real("ext_factor") != 0)
+    return notRun("yarn is not among the scalings of ck.rope_table");
+  if (one.real("offset") != 0)
+    return notRun("the rotation does not start at the first column");
+  if (!one.has(input))
+    return notRun(input + " has no plain numbers");
+  const std::vector<int64_t> shape = one.tensor(input).shape;
+  size_t rank = shape.size();
+  if (rank < 3 || !one.has("pos"))
+    return notRun("the layout is not [tokens, heads, width]");
+  int64_t H = shape[rank - 2], D = shape[rank - 1], rows = one.tensor(input).elements() / (H * D);
+  int64_t P = static_cast<int64_t>(one.real("n_dims")) / 2, T = one.tensor("pos").elements();
+  double base = one.params.count("freq_base") ? one.real("freq_base") : 10000;
+  double scale = one.params.count("freq_scale") ? one.real("freq_scale") : 1;
+  double magnitude = one.params.count("attn_factor") ? one.real("attn_factor") : 1;
+  Value cosines, sines, position;
+  cosines.tensor = sines.tensor = Tensor::zeros({rows, P});
+  position.dtype = "i32";
+  position.tensor = Tensor::zeros({rows});
+  for (int64_t t = 0; t < rows; ++t) {
+    position.tensor.data[t] = static_cast<double>(t);
+    for (int64_t i = 0; i < P; ++i) {
+      double factor = one.has("freq_factors") ? one.tensor("freq_factors").data[i] : 1;
+      double angle = one.tensor("pos").data[t % T] * scale / factor *
+                     std::pow(base, -2.0 * static_cast<double>(i) / static_cast<double>(2 * P));
+      cosines.tensor.data[t * P + i] = magnitude * std::cos(angle);
+      sines.tensor.data[t * P + i] = magnitude * std::sin(angle);
+    }
+  }
+  one.values["cos"] = cosines;
+  one.values["sin"] = sines;
+  one.values["row"] = position;
+  one.params["pairing"] = std::string(mode == "normal" ? "adjacent" : "half");
+  one.params["head_dim"] = D;
+  one.shapes["flat"] = one.shapes["turned"] = {rows, H * D};
+  one.shapes[output] = shape;
+  return Status::success();
+}
+
+std::vector<std::string> ropeCalls(const std::string &input, const std::string &output, const std::string &inverse) {
+  return {"view | input=" + input + " -> output=flat",
+          "rope layout=token_major pairing=$pairing head_dim=$head_dim inverse=" + inverse +
+              " | q=flat pos=row cos=cos sin=sin -> q_out=turned",
+          "view | input=turned -> output=" + output};
+}
+
+/// Labels that are 1 in one place; the peer takes the mean over rows and scales its gradient.
+Status prepareCrossEntropy(Case &one) {
+  const Tensor &labels = one.tensor("labels");
+  int64_t rows = labels.extent(0), C = labels.extent(1);
+  Value targets, scale;
+  targets.dtype = "i32";
+  targets.tensor = Tensor::zeros({rows});
+  for (int64_t r = 0; r < rows; ++r) {
+    auto row = labels.data.begin() + r * C;
+    auto one_ = std::find(row, row + C, 1.0);
+    if (one_ == row + C || std::count(row, row + C, 0.0) != C - 1)
+      return notRun("labels are not one of the classes");
+    targets.tensor.data[r] = static_cast<double>(one_ - row);
+  }
+  scale.tensor.shape = {1};
+  scale.tensor.data = {
+      static_cast<double>(static_cast<float>(one.tensor("dloss").data[0] / static_cast<double>(rows)))};
+  one.values["targets"] = targets;
+  one.values["scale"] = scale;
+  one.shapes["scaled_loss"] = {1};
+  return Status::success();
+}
+
+/// The rate and the step are operands.
+Status prepareStep(Case &one) {
+  Value rate, step;
+  rate.tensor.shape = step.tensor.shape = {1};
+  rate.tensor.data = {static_cast<double>(static_cast<float>(one.real("lr")))};
+  step.tensor.data = {one.real("t")};
+  step.dtype = "i32";
+  one.values["lr"] = rate;
+  one.values["step"] = step;
+  return Status::success();
+}
+
+Status prepareRowsBack(Case &one) {
+  one.params["rows"] = one.params["R"];
+  return Status::success();
+}
+
+/// One weight, and the first rows of an input: as many as the name of the result says.
+Status finishProducts(Session &session) {
+  Case &one = session.one;
+  for (const auto &[name, value] : std::map<std::string, Value>(one.expected)) {
+    int64_t rows = value.tensor.extent(0), K = one.tensor("x").extent(1);
+    Value first;
+    first.tensor.shape = {rows, K};
+    first.tensor.data.assign(one.tensor("x").data.begin(), one.tensor("x").data.begin() + rows * K);
+    one.values["first"] = first;
+    if (Status status = session.call("linear | input=first weight=w -> output=" + name); !status)
+      return status;
+  }
+  return Status::success();
+}
+
+/// b^T a is the gradient of a weight; the weight itself has no part in it.
+Status prepareOuterProduct(Case &one) {
+  one.values["w"].tensor = Tensor::zeros({one.tensor("b").extent(1), one.tensor("a").extent(1)});
+  return Status::success();
+}
+
+std::string activation(const std::string &attributes) { return "activation " + attributes + " | input=x -> output=y"; }
+
+} // namespace
+
+std::vector<Row> ggmlRows() {
+  const Maker maker = Maker::Ggml;
+  return {
+      {"argmax", maker, {"argmax | input=x -> output=y"}},
+      {"cross_entropy_loss",
+       maker,
+       {"cross_entropy | logits=logits targets=targets -> loss=loss",
+        "cross_entropy save=grad | logits=logits targets=targets scale=scale -> loss=scaled_loss d_logits=dlogits"},
+       prepareCrossEntropy},
+      {"exp", maker, {activation("kind=exp")}},
+      {"geglu", maker, {}, prepareTable, finishGlu<geluTanh>},
+      {"geglu_erf", maker, {}, nullptr, finishGlu<geluErf>},
+      {"geglu_quick", maker, {}, prepareTable, finishGlu<geluQuick>},
+      {"gelu", maker, {activation("kind=gelu_tanh")}, prepareTable},
+      {"gelu_erf", maker, {activation("kind=gelu_erf")}},
+      {"gelu_quick", maker, {activation("kind=gelu_quick")}, prepareTable},
+      {"get_rows", maker, {"embedding | ids=ids table=w -> output=y"}},
+      {"get_rows_back", maker, {"embedding_grad rows=$rows | ids=ids d_output=dy -> d_table=dw"}, prepareRowsBack},
+      {"leaky_relu", maker, {activation("kind=leaky_relu alpha=$slope")}},
+      {"mul_mat_f32", maker, {}, nullptr, finishProducts},
+      {"norm", maker, {"layer_norm eps=$eps | input=x gamma=ones -> output=y"}, prepareRows},
+      {"opt_step_adamw",
+       maker,
+       {"adamw beta1=$b1 beta2=$b2 eps=$eps weight_decay=$wd | w=w m=m v=v grad=g lr=lr step=step -> w=w_out m=m_out "
+        "v=v_out"},
+       prepareStep},
+      {"opt_step_sgd", maker, {"sgd weight_decay=$wd | w=w grad=g lr=lr -> w=w_out"}, prepareStep},
+      {"out_prod", maker, {"linear_grad | d_output=b input=a weight=w -> d_weight=y"}, prepareOuterProduct},
+      {"reglu", maker, {}, nullptr, finishGlu<relu>},
+      {"relu", maker, {activation("kind=relu")}},
+      {"relu2", maker, {activation("kind=relu2")}},
+      {"rms_norm", maker, {"rms_norm eps=$eps gain=none | input=x -> output=y"}, prepareRows},
+      {"rms_norm_back",
+       maker,
+       {"rms_norm eps=$eps gain=none save_rstd=true | input=x -> output=x_normed rstd=rstd",
+        "rms_norm_grad gain=none | d_output=dy input=x rstd=rstd -> d_input=dx"},
+       prepareRows},
+      {"rope", maker, ropeCalls("x", "y", "false"), prepareRope},
+      {"rope_back", maker, ropeCalls("dy", "dx", "true"), prepareRope},
+      {"sigmoid", maker, {activation("kind=sigmoid")}},
+      {"silu", maker, {activation("kind=silu")}},
+      {"silu_back", maker, {"activation_grad kind=silu | d_output=dy input=x -> d_input=dx"}},
+      {"swiglu", maker, {}, nullptr, finishGlu<silu>},
+      {"tanh", maker, {activation("kind=tanh")}},
+  };
+}
+
+} // namespace ck::golden

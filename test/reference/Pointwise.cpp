@@ -98,10 +98,11 @@ Status gluGrad(Call &call) {
 
 Status scale(Call &call) {
   const Tensor &input = call.in("input");
-  if (Status status = call.expectShapes({{"output", input.shape}}); !status)
+  if (Status status = call.expectShapes({{"output", input.shape}, {"by", {1}}}); !status)
     return status;
+  const Tensor *by = call.optional("by");
   for (int64_t i = 0; i < input.elements(); ++i)
-    call.out("output").data[i] = call.number("factor") * input.data[i];
+    call.out("output").data[i] = call.number("factor") * (by ? by->data[0] : 1) * input.data[i];
   return Status::success();
 }
 
@@ -186,7 +187,7 @@ std::vector<Operation> pointwiseOperations() {
 
   Operation scaled;
   scaled.name = "scale";
-  scaled.inputs = {"input"};
+  scaled.inputs = {"input", "by?"};
   scaled.outputs = {"output"};
   scaled.defaults = {{"factor", 1.0}};
   scaled.evaluate = scale;

@@ -29,7 +29,7 @@ CK_KERNEL(mul_f32) {
 }
 
 CK_KERNEL(gradient_scale_f32) {
-  const float factor = static_cast<float>(args->factor);
+  const float factor = static_cast<float>(args->by ? args->factor * *args->by : args->factor);
   mapFlat(ctx, args->input, args->output, args->N, [=](F32 x) HWY_ATTR { return set(factor) * x; });
   return CK_OK;
 }

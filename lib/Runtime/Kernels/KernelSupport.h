@@ -67,6 +67,12 @@ template <typename Element> void copyElements(Element *to, const Element *from, 
     std::memcpy(to, from, static_cast<size_t>(n) * sizeof(Element));
 }
 
+/// n zeros. The C library writes long runs of them without reading the lines first.
+inline void clearElements(float *to, int64_t n) {
+  if (n > 0)
+    std::memset(to, 0, static_cast<size_t>(n) * sizeof(float));
+}
+
 } // namespace ck
 
 #endif // CK_LIB_RUNTIME_KERNELS_KERNELSUPPORT_H

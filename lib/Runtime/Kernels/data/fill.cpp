@@ -15,17 +15,23 @@ int32_t fillWith(ck_context *ctx, float *to, int64_t n, float value) {
   return CK_OK;
 }
 
+int32_t clear(ck_context *ctx, float *to, int64_t n) {
+  ck::parallelRange(ctx, n, kChunk,
+                    [=](int64_t begin, int64_t end, int) { ck::clearElements(to + begin, end - begin); });
+  return CK_OK;
+}
+
 int32_t lastRowGrad(ck_context *ctx, const float *row, float *to, int64_t T, int64_t E) {
   if (T < 1)
     return ck_fail(ctx, CK_INVALID_ARGUMENT, "input has no rows");
-  fillWith(ctx, to, (T - 1) * E, 0.0f);
+  clear(ctx, to, (T - 1) * E);
   ck::copyElements(to + (T - 1) * E, row, E);
   return CK_OK;
 }
 
 } // namespace
 
-CK_PORTABLE_KERNEL(zero_f32) { return fillWith(ctx, args->dst, args->L, 0.0f); }
+CK_PORTABLE_KERNEL(zero_f32) { return clear(ctx, args->dst, args->L); }
 
 CK_PORTABLE_KERNEL(fill_f32) { return fillWith(ctx, args->output, args->N, static_cast<float>(args->value)); }
 

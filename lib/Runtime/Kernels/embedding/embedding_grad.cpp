@@ -22,9 +22,8 @@ template <bool kClear, typename Args> int32_t scatterAdd(ck_context *ctx, const 
     return ck_fail(ctx, CK_INVALID_ARGUMENT, "ids[%lld] is %d, outside the vocabulary of %lld",
                    static_cast<long long>(bad), args->ids[bad], static_cast<long long>(V));
   if (kClear)
-    parallelRange(ctx, V * E, 4 * kTaskElements, [=](int64_t begin, int64_t end, int) {
-      std::fill(args->d_table + begin, args->d_table + end, 0.0f);
-    });
+    parallelRange(ctx, V * E, 4 * kTaskElements,
+                  [=](int64_t begin, int64_t end, int) { clearElements(args->d_table + begin, end - begin); });
   // Whole cache lines, and enough work to be worth a task.
   const int64_t columns = std::max<int64_t>(64, rowsPerTask(T));
   parallelRange(ctx, E, columns, [=](int64_t begin, int64_t end, int) HWY_ATTR {

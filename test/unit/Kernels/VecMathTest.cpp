@@ -33,6 +33,7 @@ Apply find(const char *name) {
                                                   {"silu", apply<vsilu>},
                                                   {"erf", apply<verf>},
                                                   {"sin", apply<vsin>},
+                                                  {"cos", apply<vcos>},
                                                   {"gelu_erf", apply<vgeluErf>},
                                                   {"gelu_tanh", apply<vgeluTanh>},
                                                   {"gelu_quick", apply<vgeluQuick>}};
@@ -152,6 +153,7 @@ TEST(VecMath, Sigmoid) { expectUlp("sigmoid", sigmoid, 2.0); }
 TEST(VecMath, Silu) { expectUlp("silu", silu, 2.0); }
 TEST(VecMath, Erf) { expectUlp("erf", std::erf, 2.0); }
 TEST(VecMath, Sin) { expectUlp("sin", std::sin, 1.0); }
+TEST(VecMath, Cos) { expectUlp("cos", std::cos, 1.0); }
 TEST(VecMath, GeluErf) { expectUlp("gelu_erf", geluErf, 7.0); }
 
 /// These round the argument of the exponential, so that the error of the tail below 0 is absolute: a few units in the

@@ -37,8 +37,40 @@ void ck::buildInferencePipeline(OpPassManager &manager, const InferenceOptions &
   manager.addPass(createCKVerifyPlan());
 }
 
+void ck::buildTrainingPipeline(OpPassManager &manager, const TrainingOptions &options) {
+  manager.addPass(createCKVerifyGraph());
+  manager.addPass(createCKResolveAliases());
+  CKAutodiffOptions autodiff;
+  autodiff.entry = options.entry;
+  autodiff.save = options.save;
+  manager.addPass(createCKAutodiff(std::move(autodiff)));
+  CKCheckpointOptions checkpoint;
+  checkpoint.policy = options.checkpoint;
+  manager.addPass(createCKCheckpoint(std::move(checkpoint)));
+  if (options.optimizer != "none") {
+    CKBuildTrainStepOptions step;
+    step.entry = options.entry;
+    step.optimizer = options.optimizer;
+    step.accumulate = options.accumulate;
+    step.clip = options.clip;
+    step.weightDecay = options.weightDecay;
+    step.noDecay = options.noDecay;
+    step.beta1 = options.beta1;
+    step.beta2 = options.beta2;
+    step.eps = options.eps;
+    step.momentum = options.momentum;
+    step.nesterov = options.nesterov;
+    manager.addPass(createCKBuildTrainStep(std::move(step)));
+  }
+  manager.addPass(createCKFoldAccumulate());
+  buildInferencePipeline(manager, options);
+}
+
 void ck::registerPipelines() {
   PassPipelineRegistration<InferenceOptions>(
       "ck-inference-pipeline", "GRAPH to PLAN: from a model's ops to planned calls of kernels",
       [](OpPassManager &manager, const InferenceOptions &options) { buildInferencePipeline(manager, options); });
+  PassPipelineRegistration<TrainingOptions>(
+      "ck-training-pipeline", "GRAPH with a loss to PLAN: gradients, optimizer, planned calls of kernels",
+      [](OpPassManager &manager, const TrainingOptions &options) { buildTrainingPipeline(manager, options); });
 }

@@ -14,7 +14,8 @@ int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
   std::pair<llvm::cl::SubCommand *, int (*)()> commands[] = {
       {&generateCommand(), runGenerate}, {&logitsCommand(), runLogits}, {&tokenizeCommand(), runTokenize},
-      {&inspectCommand(), runInspect},   {&benchCommand(), runBench},   {&compileCommand(), runCompile}};
+      {&inspectCommand(), runInspect},   {&benchCommand(), runBench},   {&compileCommand(), runCompile},
+      {&trainCommand(), runTrain},       {&gradCommand(), runGrad},     {&lossCommand(), runLoss}};
   llvm::cl::HideUnrelatedOptions(category());
   for (auto [command, run] : commands)
     llvm::cl::HideUnrelatedOptions(category(), *command);
@@ -23,7 +24,7 @@ int main(int argc, char **argv) {
   for (auto [command, run] : commands)
     if (*command)
       return run();
-  llvm::errs() << "ck-run: error: expected a command: generate, logits, tokenize, inspect, bench or compile (see "
-                  "ck-run --help)\n";
+  llvm::errs() << "ck-run: error: expected a command: generate, logits, tokenize, inspect, bench, compile, "
+                  "train, grad or loss (see ck-run --help)\n";
   return 1;
 }

@@ -28,6 +28,23 @@ Result<int64_t> chosenContext(const ModelConfig &config, const ImportOptions &op
 Result<mlir::OwningOpRef<mlir::ModuleOp>> buildDecoder(mlir::MLIRContext &context, const ModelConfig &config,
                                                        const ImportOptions &options);
 
+/// What a training program is planned for; each call may have less.
+struct TrainingShape {
+  int64_t rows = 0;      ///< tokens of all sequences of one call
+  int64_t sequences = 0; ///< sequences of one call
+  int64_t positions = 0; ///< tokens of the longest sequence
+  bool trainStep = true; ///< wants entry @train_step
+  bool eval = true;      ///< wants entry @eval
+};
+
+/// Builds the loss of a Llama-family decoder up to twice: as entry @train_step, whose loss is tagged `ck.loss` for
+/// --ck-autodiff, and as entry @eval. Both take tokens, targets (-100: ignored) and positions of T rows, `seqs` (S
+/// offsets of packed sequences) and `scale`, by which the sum of the losses is multiplied. All weights are trainable;
+/// with `weightsFile` they name their tensors in it. Error: a size outside 1..2^31-2.
+Result<mlir::OwningOpRef<mlir::ModuleOp>> buildTrainingDecoder(mlir::MLIRContext &context, const ModelConfig &config,
+                                                               const TrainingShape &shape,
+                                                               const std::string &weightsFile);
+
 /// Loads the configuration at `path` (a directory, config.json or GGUF file), checks the weights that go with it and
 /// builds the decoder. `relativeTo` is the folder that the weight file is named from; `unused`, if given, receives
 /// tensors of the file that the model does not read.

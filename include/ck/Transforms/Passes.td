@@ -14,5 +14,6 @@ include "mlir/Pass/PassBase.td"
 include "ck/Transforms/GraphPasses.td"
 include "ck/Transforms/GradientPasses.td"
 include "ck/Transforms/MemoryPasses.td"
+include "ck/Transforms/TrainPasses.td"
 
 #endif // CK_TRANSFORMS_PASSES_TD

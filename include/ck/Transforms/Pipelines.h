@@ -40,7 +40,40 @@ struct InferenceOptions : mlir::PassPipelineOptions<InferenceOptions> {
 /// verify, bufferize, plan memory, verify. Fails with one located error at the first pass that refuses the module.
 void buildInferencePipeline(mlir::OpPassManager &manager, const InferenceOptions &options);
 
-/// Registers `ck-inference-pipeline`.
+/// Options of `ck-training-pipeline`: those of --ck-autodiff, --ck-checkpoint and --ck-build-train-step, and those of
+/// inference.
+struct TrainingOptions : InferenceOptions {
+  Option<std::string> entry{*this, "entry", llvm::cl::desc("Name of the entry whose loss is differentiated"),
+                            llvm::cl::init("train_step")};
+  Option<std::string> save{*this, "save", llvm::cl::desc("What attention keeps for its gradient: lse or probs"),
+                           llvm::cl::init("lse")};
+  Option<std::string> checkpoint{*this, "checkpoint", llvm::cl::desc("What backward recomputes: none or layer"),
+                                 llvm::cl::init("none")};
+  Option<std::string> optimizer{*this, "optimizer",
+                                llvm::cl::desc("adamw or sgd; none: gradients stay outputs of the entry"),
+                                llvm::cl::init("adamw")};
+  Option<bool> accumulate{*this, "accumulate", llvm::cl::desc("Sum the gradients of several micro-batches"),
+                          llvm::cl::init(false)};
+  Option<double> clip{*this, "clip", llvm::cl::desc("Largest norm of all gradients together; 0: any"),
+                      llvm::cl::init(1.0)};
+  Option<double> weightDecay{*this, "weight-decay", llvm::cl::desc("Decay of tensors of two or more dims"),
+                             llvm::cl::init(0.1)};
+  Option<std::string> noDecay{*this, "no-decay", llvm::cl::desc("Regular expression: names of tensors without decay"),
+                              llvm::cl::init("")};
+  Option<double> beta1{*this, "beta1", llvm::cl::desc("AdamW: decay of the mean gradient"), llvm::cl::init(0.9)};
+  Option<double> beta2{*this, "beta2", llvm::cl::desc("AdamW: decay of the mean squared gradient"),
+                       llvm::cl::init(0.95)};
+  Option<double> eps{*this, "eps", llvm::cl::desc("AdamW: added to the root of the mean square"), llvm::cl::init(1e-8)};
+  Option<double> momentum{*this, "momentum", llvm::cl::desc("SGD: share of the last update that is kept"),
+                          llvm::cl::init(0.0)};
+  Option<bool> nesterov{*this, "nesterov", llvm::cl::desc("SGD: look ahead along the momentum"), llvm::cl::init(false)};
+};
+
+/// GRAPH to PLAN for training: verify, resolve aliases, autodiff, checkpoint, build the train step, fold accumulation,
+/// then the inference pipeline. With `optimizer=none` the gradients stay outputs.
+void buildTrainingPipeline(mlir::OpPassManager &manager, const TrainingOptions &options);
+
+/// Registers `ck-inference-pipeline` and `ck-training-pipeline`.
 void registerPipelines();
 
 } // namespace ck

@@ -2,6 +2,9 @@
 import glob
 import json
 import os
+import random
+import struct
+import tempfile
 
 from support import DATA, Case, data_or_skip, main, run
 
@@ -45,6 +48,44 @@ class Golden(Case):
     def test_results_of_ggml(self):
         reasons = ("stored as", "yarn", "has no op", "not one of the classes", "does not start at the first column")
         self.run_all("ggml", GGML, lambda op, case: any(text in case["reason"] for text in reasons))
+
+    def test_damaged_cases_never_crash(self):
+        """Tensors left out, with dims swapped or put together: a failed case or one error, and no signal."""
+        random.seed(3)
+        files = [os.path.join(GOLDEN, "torch", f"{op}.safetensors") for op in TORCH]
+        files += [os.path.join(GOLDEN, "ggml", f"{op}.safetensors") for op in GGML]
+        with tempfile.TemporaryDirectory() as folder:
+            damaged = []
+            for file in files:
+                with open(file, "rb") as source:
+                    data = source.read()
+                size = struct.unpack("<Q", data[:8])[0]
+                for number in range(4):
+                    header = json.loads(data[8:8 + size])
+                    names = [name for name in header if not name.startswith("__") and not name.endswith(".f32")]
+                    for name in random.sample(names, max(1, len(names) // 6)):
+                        shape = header[name]["shape"]
+                        kind = random.randrange(3)
+                        if kind == 0:
+                            # Its bytes stay, under a name that nothing asks for.
+                            header["unused." + name] = header.pop(name)
+                        elif kind == 1:
+                            shape.reverse()
+                        else:
+                            elements = 1
+                            for extent in shape:
+                                elements *= extent
+                            header[name]["shape"] = [elements]
+                    text = json.dumps(header).encode()
+                    text += b" " * (-len(text) % 8)
+                    path = os.path.join(folder, f"{len(damaged)}-{os.path.basename(file)}")
+                    with open(path, "wb") as target:
+                        target.write(struct.pack("<Q", len(text)) + text + data[8 + size:])
+                    damaged.append(path)
+            for path in damaged:
+                code, out, err = run("ck-kernels", "golden", path, "--isa", "avx2")
+                self.assertIn(code, (0, 1), path)
+                self.assertTrue(out or err.count("error:") == 1, path)
 
 
 if __name__ == "__main__":

@@ -32,6 +32,23 @@ std::string Case::word(const std::string &name) const {
   return word ? *word : "";
 }
 
+const reference::Tensor &Case::tensor(const std::string &name) const {
+  static const reference::Tensor none = reference::Tensor::zeros({0});
+  auto value = values.find(name);
+  return value == values.end() ? none : value->second.tensor;
+}
+
+Status Case::expectRank(const std::string &name, size_t rank) const {
+  if (auto other = foreign.find(name); other != foreign.end())
+    return Error{name + " is stored as " + other->second, "NOT_RUN"};
+  if (!has(name))
+    return Error{"the case has no " + name};
+  if (tensor(name).shape.size() != rank)
+    return Error{name + " has " + std::to_string(tensor(name).shape.size()) + " dims, expected " +
+                 std::to_string(rank)};
+  return Status::success();
+}
+
 /// A number if the text is one as a whole, else the text.
 static Param parameter(const std::string &text) {
   char *end = nullptr;

@@ -42,8 +42,11 @@ struct Case {
   /// A parameter; 0 or "" if there is none.
   double real(const std::string &name) const;
   std::string word(const std::string &name) const;
-  const reference::Tensor &tensor(const std::string &name) const { return values.at(name).tensor; }
+  /// A tensor; one without elements if there is none of that name.
+  const reference::Tensor &tensor(const std::string &name) const;
   bool has(const std::string &name) const { return values.count(name) != 0; }
+  /// An error unless the tensor is there with that many dims.
+  Status expectRank(const std::string &name, size_t rank) const;
 };
 
 struct File {

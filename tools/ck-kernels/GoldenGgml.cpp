@@ -12,9 +12,9 @@ using reference::Tensor;
 
 /// Rows of the last dim, over which norms go.
 Status prepareRows(Case &one) {
-  if (!one.has("x"))
-    return Status::success();
   std::vector<int64_t> rows = one.tensor("x").shape;
+  if (rows.empty())
+    return Error{"x has no rows"};
   one.values["ones"].tensor = Tensor::zeros({rows.back()});
   std::fill_n(one.values["ones"].tensor.data.begin(), rows.back(), 1.0);
   rows.pop_back();
@@ -41,7 +41,9 @@ Value half(const Value &whole, bool second) {
 template <const char *kAct> Status finishGlu(Session &session) {
   Case &one = session.one;
   std::string act = kAct;
-  if (one.word("form") == "swapped" && one.has("x")) {
+  if (one.word("form") == "swapped") {
+    if (Status status = one.expectRank("x", 2); !status)
+      return status;
     one.values["gate"] = half(one.values["x"], true);
     one.values["up"] = half(one.values["x"], false);
   }
@@ -66,8 +68,13 @@ Status prepareRope(Case &one) {
   size_t rank = shape.size();
   if (rank < 3 || !one.has("pos"))
     return notRun("the layout is not [tokens, heads, width]");
-  int64_t H = shape[rank - 2], D = shape[rank - 1], rows = one.tensor(input).elements() / (H * D);
-  int64_t P = static_cast<int64_t>(one.real("n_dims")) / 2, T = one.tensor("pos").elements();
+  int64_t H = shape[rank - 2], D = shape[rank - 1], T = one.tensor("pos").elements();
+  int64_t P = static_cast<int64_t>(one.real("n_dims")) / 2;
+  if (H < 1 || D < 1 || T < 1 || P < 1 || 2 * P > D)
+    return Error{"n_dims, pos and the shape of " + input + " do not fit each other"};
+  if (one.has("freq_factors") && one.tensor("freq_factors").elements() < P)
+    return Error{"there are too few freq_factors"};
+  int64_t rows = one.tensor(input).elements() / (H * D);
   double base = one.params.count("freq_base") ? one.real("freq_base") : 10000;
   double scale = one.params.count("freq_scale") ? one.real("freq_scale") : 1;
   double magnitude = one.params.count("attn_factor") ? one.real("attn_factor") : 1;
@@ -104,6 +111,10 @@ std::vector<std::string> ropeCalls(const std::string &input, const std::string &
 
 /// Labels that are 1 in one place; the peer takes the mean over rows and scales its gradient.
 Status prepareCrossEntropy(Case &one) {
+  if (Status status = one.expectRank("labels", 2); !status)
+    return status;
+  if (one.tensor("dloss").elements() != 1)
+    return Error{"dloss is not one number"};
   const Tensor &labels = one.tensor("labels");
   int64_t rows = labels.extent(0), C = labels.extent(1);
   Value targets, scale;
@@ -138,15 +149,19 @@ Status prepareStep(Case &one) {
 }
 
 Status prepareRowsBack(Case &one) {
-  one.params["rows"] = one.params["R"];
+  one.params["rows"] = static_cast<int64_t>(one.real("R"));
   return Status::success();
 }
 
 /// One weight, and the first rows of an input: as many as the name of the result says.
 Status finishProducts(Session &session) {
   Case &one = session.one;
+  if (Status status = one.expectRank("x", 2); !status)
+    return status;
   for (const auto &[name, value] : std::map<std::string, Value>(one.expected)) {
     int64_t rows = value.tensor.extent(0), K = one.tensor("x").extent(1);
+    if (rows > one.tensor("x").extent(0))
+      return Error{name + " has more rows than x"};
     Value first;
     first.tensor.shape = {rows, K};
     first.tensor.data.assign(one.tensor("x").data.begin(), one.tensor("x").data.begin() + rows * K);
@@ -159,6 +174,9 @@ Status finishProducts(Session &session) {
 
 /// b^T a is the gradient of a weight; the weight itself has no part in it.
 Status prepareOuterProduct(Case &one) {
+  for (const char *name : {"a", "b"})
+    if (Status status = one.expectRank(name, 2); !status)
+      return status;
   one.values["w"].tensor = Tensor::zeros({one.tensor("b").extent(1), one.tensor("a").extent(1)});
   return Status::success();
 }

@@ -45,7 +45,12 @@ Status prepareNorm(Case &one) {
 
 /// Rows of queries go with rows of keys: queries of the past are zeros without a cotangent, which change no gradient.
 Status prepareAttention(Case &one) {
+  for (const char *name : {"q", "k", "v", "d_out"})
+    if (Status status = one.expectRank(name, 3); !status)
+      return status;
   int64_t H = extent(one, "q", 0), T = extent(one, "q", 1), D = extent(one, "q", 2), S = extent(one, "k", 1);
+  if (S < T || one.tensor("d_out").shape != one.tensor("q").shape)
+    return Error{"q, k and d_out do not fit each other"};
   one.params["heads"] = H;
   one.params["kv_heads"] = extent(one, "k", 0);
   if (one.params.count("window"))
@@ -80,6 +85,8 @@ const std::vector<std::string> attentionCalls = {attentionForward, attentionBack
                                                  attentionFromProbabilities};
 
 Status prepareRope(Case &one) {
+  if (Status status = one.expectRank("q", 3); !status)
+    return status;
   one.params["head_dim"] = extent(one, "q", 2);
   if (one.word("pairing") == "half_split")
     one.params["pairing"] = std::string("half");
@@ -94,6 +101,8 @@ const std::vector<std::string> ropeCalls = {
     "sin=sin -> q_out=d_q k_out=d_k"};
 
 Status prepareEmbedding(Case &one) {
+  if (Status status = one.expectRank("weight", 2); !status)
+    return status;
   const Tensor &tokens = one.tensor("tokens");
   for (int64_t t = 0; t < tokens.elements(); ++t)
     if (tokens.integer(t) < 0 || tokens.integer(t) >= extent(one, "weight", 0))
@@ -102,7 +111,7 @@ Status prepareEmbedding(Case &one) {
   if (one.has("pos_emb")) {
     one.params["positions"] = extent(one, "pos_emb", 0);
     one.values["pos"] = integers(countFrom(0, tokens.elements()));
-    one.shapes["rows"] = one.shapes["pos_rows"] = one.expected["out"].tensor.shape;
+    one.shapes["rows"] = one.shapes["pos_rows"] = {tokens.elements(), extent(one, "weight", 1)};
   }
   return Status::success();
 }
@@ -122,6 +131,11 @@ Status finishEmbedding(Session &session) {
 /// A trajectory: the gradient of each step is a row.
 Status finishAdamw(Session &session) {
   Case &one = session.one;
+  for (const char *name : {"w_in", "m_in", "v_in"})
+    if (Status status = one.expectRank(name, 1); !status)
+      return status;
+  if (Status status = one.expectRank("grads", 2); !status)
+    return status;
   int64_t steps = extent(one, "grads", 0), L = extent(one, "grads", 1);
   const Tensor grads = one.tensor("grads");
   std::map<std::string, Tensor> path;
@@ -156,8 +170,9 @@ Status finishClip(Session &session) {
   Case &one = session.one;
   int64_t tensors = static_cast<int64_t>(one.real("tensors"));
   bool global = one.word("mode") == "global";
+  if (tensors < 1 || tensors > static_cast<int64_t>(one.values.size()))
+    return Error{"the case has not that many tensors"};
   Tensor norms = Tensor::zeros({global ? 1 : tensors});
-  Value expectedNorm = one.expected["norm"];
   one.shapes["one_norm"] = one.shapes["sum"] = one.shapes["factor"] = {1};
   for (int64_t i = 0; global && i < tensors; ++i)
     if (Status status = session.call("sum_squares | input=grad" + std::to_string(i) + " sum=sum? -> sum=sum"); !status)
@@ -183,6 +198,8 @@ Status finishClip(Session &session) {
 }
 
 Status prepareLayerNorm(Case &one) {
+  if (Status status = one.expectRank("x", 2); !status)
+    return status;
   one.shapes["mean"] = one.shapes["rstd"] = {extent(one, "x", 0)};
   if (!one.has("gamma")) {
     one.values["gamma"].tensor.shape = {extent(one, "x", 1)};
@@ -197,6 +214,8 @@ Status prepareSplit(Case &one) {
   for (std::string name : {"q", "k", "v"}) {
     int64_t width = static_cast<int64_t>(one.real(name + "_dim"));
     int64_t heads = static_cast<int64_t>(one.real(name == "q" ? "num_heads" : "num_kv_heads"));
+    if (width < 0 || heads < 1 || width > extent(one, "packed", 1))
+      return Error{"the heads do not fit into the rows"};
     one.shapes[name + "_rows"] = one.shapes["d_" + name + "_rows"] = {T, width};
     one.shapes[name + "_heads"] = one.shapes["d_" + name + "_heads"] = {T, heads, width / heads};
   }

@@ -79,9 +79,11 @@ TEST_P(Differences, GradientIsTheDerivative) {
       if (implements.op == gradient.name && map.sameAs.empty() && !accumulates(implements))
         checkMap(gradient, map, implements, tried, compared);
   EXPECT_GE(tried, 6) << "no kernel map of " << gradient.name << " gave enough geometries";
-  for (const std::string &entry : gradient.outputs)
-    if (entry.compare(0, 2, "d_") == 0 && !isExtra(gradient, bareName(entry)))
+  for (const std::string &entry : gradient.outputs) {
+    if (entry.compare(0, 2, "d_") == 0 && !isExtra(gradient, bareName(entry))) {
       EXPECT_TRUE(compared.count(bareName(entry))) << bareName(entry) << " was never compared";
+    }
+  }
 }
 
 std::vector<const Operation *> gradients() {

@@ -100,8 +100,12 @@ Status SessionProgram::findStates(const std::vector<WeightSpec> &weights) {
       list.push_back({name, shape, static_cast<float *>(ck_session_buffer(session, name.c_str()))});
   };
   for (const WeightSpec &spec : weights) {
-    if (!find(spec.logical, spec.shape))
+    const ck_buffer_info *info = find(spec.logical, spec.shape);
+    if (!info)
       return fail("", "model '", model->name, "' has no parameter '", spec.logical, "': f32 ", shapeText(spec.shape));
+    if (info->role == CK_WEIGHT)
+      mapped.push_back(
+          {spec.logical, spec.shape, static_cast<float *>(ck_session_buffer(session, spec.logical.c_str()))});
     add(spec.logical, spec.shape, parameterList);
     add(spec.logical + ".m", spec.shape, momentList);
     add(spec.logical + ".v", spec.shape, momentList);
@@ -160,7 +164,11 @@ Result<StepOutcome> SessionProgram::run(const char *name, const Batch &batch, fl
   // An optimizer step that has been taken has changed what the call saw.
   bool again = code != CK_OK || !entryUpdates(*entry);
   std::string first = again ? origin(*entry, batch, known) : "";
-  return Error{first.empty() || first == message ? message : message + "; the first op at fault: " + first};
+  if (!first.empty() && first != message)
+    message += "; the first op at fault: " + first;
+  if (std::string where = first.empty() ? "" : findNonFinite(mapped); !where.empty())
+    message += "; the weight " + where;
+  return Error{message};
 }
 
 Result<double> SessionProgram::eval(const Batch &batch, float scale) {

@@ -28,11 +28,15 @@ TEXT = "".join(f"{n} green bottles hanging on the wall, and if one should fall: 
                for n in range(30, 0, -1))
 
 
+def read(path):
+    with open(path, "rb") as file:
+        return file.read()
+
+
 def digests(folder, names=("training.safetensors", "model.safetensors", "loss.csv")):
     result = {}
     for name in names:
-        with open(os.path.join(folder, name), "rb") as file:
-            result[name] = hashlib.sha256(file.read()).hexdigest()
+        result[name] = hashlib.sha256(read(os.path.join(folder, name))).hexdigest()
     return result
 
 
@@ -83,12 +87,12 @@ class Runs(Training):
         self.assertEqual(result["prompt_ids"], list(b"10 green"))
         self.assertEqual(json.loads(good("ck-run", "tokenize", out, "--text", " <s> \u00e9", "--json"))["ids"],
                          list(" <s> \u00e9".encode()))
-        table = open(os.path.join(out, "loss.csv"), encoding="ascii").read().splitlines()
+        table = read(os.path.join(out, "loss.csv")).decode().splitlines()
         self.assertEqual(table[0], "step,loss,lr,grad_norm,val_loss")
         self.assertEqual(len(table), 61)
         self.assertEqual(float(table[60].split(",")[1]), steps[59]["loss"])
         self.assertEqual(float(table[60].split(",")[4]), steps[59]["val_loss"])
-        picture = open(os.path.join(out, "loss.svg"), encoding="utf-8").read()
+        picture = read(os.path.join(out, "loss.svg")).decode()
         self.assertIn("validation", picture)
         self.assertTrue(xml.etree.ElementTree.fromstring(picture).tag.endswith("svg"))
 
@@ -315,8 +319,8 @@ class Failures(Training):
 
     def test_a_model_with_nan_names_the_op(self):
         source = os.path.join(HF, "model.safetensors")
-        folder = os.path.dirname(self.write("bad/config.json", open(os.path.join(HF, "config.json"), "rb").read()))
-        content = bytearray(open(source, "rb").read())
+        folder = os.path.dirname(self.write("bad/config.json", read(os.path.join(HF, "config.json"))))
+        content = bytearray(read(source))
         length = struct.unpack("<Q", content[:8])[0]
         header = json.loads(content[8:8 + length])
         name = next(name for name in header if name.endswith("layers.0.mlp.up_proj.weight"))
@@ -326,8 +330,8 @@ class Failures(Training):
         batch = self.write("b.json", json.dumps({"input_ids": [[1, 5]], "targets": [[5, 9]]}))
         for command in (("train", "--model", folder, "--steps", 1, "--out", self.path("out")),
                         ("grad", folder, "--out", self.path("g.safetensors"))):
-            err = self.assert_refused("ck-run", *command, "--batch", batch, says=("nan", "first op at fault"))
-            self.assertRegex(err, "layers.0|ffn|up|gate", err)
+            self.assert_refused("ck-run", *command, "--batch", batch,
+                                says=("nan", "first op at fault", "'layers.0.w_up' holds nan at element 0"))
         self.assertFalse(os.path.exists(self.path("g.safetensors")))
         self.assertFalse(os.path.exists(os.path.join(self.path("out"), "training.safetensors")))
 

@@ -28,8 +28,8 @@ public:
   /// neither in its shape, an entry with an input or output that is not listed above. Entries may be absent until they
   /// are called.
   ///
-  /// An error of a call that comes from a NaN or an infinity names the op that made it first: the call is made again
-  /// with every result looked at.
+  /// An error of a call that comes from a NaN or an infinity names the op that made it first, and a mapped weight that
+  /// holds one: the call is made again with every result looked at.
   static Result<std::unique_ptr<SessionProgram>> create(ck_session *session, const std::vector<WeightSpec> &weights);
 
   Result<double> eval(const Batch &batch, float scale) override;
@@ -49,6 +49,7 @@ private:
 
   ck_session *session = nullptr;
   std::vector<StateBuffer> parameterList, momentList, gradientList;
+  std::vector<StateBuffer> mapped;                                  ///< parameters that are weights: to be read only
   std::vector<std::unique_ptr<std::vector<float>>> gradientOutputs; ///< memory of gradients that are outputs
 };
 

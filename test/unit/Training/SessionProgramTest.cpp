@@ -5,8 +5,8 @@
 //===----------------------------------------------------------------------===//
 #include "ck/Training/SessionProgram.h"
 
-#include <cmath>
 #include "../Formats/FormatsSupport.h"
+#include <cmath>
 
 using namespace ck;
 using namespace ck::test;
@@ -157,6 +157,15 @@ TEST_F(SessionPrograms, NamesTheFirstOpThatIsNotFinite) {
   EXPECT_EQ(seen.calls, 2);
   EXPECT_CONTAINS(messageOf(loss), "the loss is nan; the first op at fault: ");
   EXPECT_CONTAINS(messageOf(loss), "layers.0.q: linear_f32: result 'c' holds nan at element 3");
+}
+
+TEST_F(SessionPrograms, NamesAMappedWeightThatIsNotFinite) {
+  buffers = {{"w", CK_WEIGHT, "f32", 1, two, 8, -1, "model.safetensors", "model.w"}};
+  weightData[1] = INFINITY;
+  answer = NAN;
+  auto program = create();
+  ASSERT_TRUE(program) << messageOf(program);
+  EXPECT_CONTAINS(messageOf((*program)->eval(batch, 1)), "; the weight 'w' holds inf at element 1");
 }
 
 TEST_F(SessionPrograms, PassesOnOtherErrors) {

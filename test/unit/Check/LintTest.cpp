@@ -8,15 +8,21 @@ using namespace ck::check;
 
 namespace {
 
-const ck_kernel kernel = makeKernel(nullptr);
-
+/// Lints the maps together with a kernel for each that was built from it.
 std::vector<std::string> lintAll(std::vector<MapBuilder> builders) {
   std::vector<KernelMap> maps;
   for (size_t i = 0; i < builders.size(); ++i) {
     maps.push_back(builders[i].map);
     maps.back().contract.id = "map" + std::to_string(i);
   }
-  return lint(maps, [](const std::string &) { return &kernel; });
+  std::map<std::string, std::string> digests;
+  for (const KernelMap &map : maps)
+    digests[map.id()] = callDigest(map.contract, map.digest);
+  ck_kernel kernel = makeKernel(nullptr);
+  return lint(maps, [&](const std::string &id) {
+    kernel.digest = digests.at(id).c_str();
+    return &kernel;
+  });
 }
 
 void expectOne(const std::vector<std::string> &findings, const std::string &what) {

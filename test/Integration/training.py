@@ -170,6 +170,82 @@ class Runs(Training):
         self.assertEqual(sorted(grads), sorted(before))
         self.assertTrue(all(not value.any() for value in grads.values()))
 
+    def test_lengths_around_every_tile(self):
+        """The first row's loss does not depend on how many rows follow it, and all lengths train in one batch."""
+        config = self.write("long/config.json", json.dumps(dict(CONFIG, max_position_embeddings=300)))
+        ids = [(7 * i * i + 3 * i + 1) % 256 for i in range(258)]
+        lengths = (1, 2, 3, 7, 255, 257)
+        mixed = self.write("mixed.json", json.dumps({"input_ids": [ids[:n] for n in lengths],
+                                                     "targets": [ids[1:n + 1] for n in lengths]}))
+        steps = train(self.path("mixed"), "--config", config, "--batch", mixed, "--steps", 3, "--lr", 0.01)
+        self.assertEqual(steps[0]["tokens"], sum(lengths))
+        self.assertLess(steps[2]["loss"], steps[0]["loss"])
+        losses = []
+        for n in lengths:
+            batch = self.write("one.json", json.dumps({"input_ids": [ids[:n]], "targets": [[ids[1]] + [-100] * (n - 1)]}))
+            losses.append(json.loads(good("ck-run", "grad", self.path("mixed"), "--batch", batch, "--out",
+                                          self.path("g.safetensors"), "--json"))["loss"])
+            _, grads = read_safetensors(self.path("g.safetensors"))
+            if n == 1:
+                first = grads
+            for name, value in first.items():
+                self.assert_close(grads[name], value, 1e-5 * max(numpy.abs(value).max(), 1e-3), f"{name} T={n}")
+        for loss in losses:
+            self.assertAlmostEqual(loss, losses[0], delta=1e-5)
+
+    def remade(self, name, change):
+        """A copy of the example model, its tensors changed; change(name, array) gives (dtype, bytes)."""
+        with open(os.path.join(HF, "model.safetensors"), "rb") as file:
+            header = json.loads(file.read(struct.unpack("<Q", file.read(8))[0]))
+            body = file.read()
+        header.pop("__metadata__", None)
+        data = b""
+        for tensor, info in header.items():
+            begin, end = info["data_offsets"]
+            dtype, content = change(tensor, numpy.frombuffer(body[begin:end], "<f4"))
+            info.update(dtype=dtype, data_offsets=[len(data), len(data) + len(content)])
+            data += content
+        text = json.dumps(header).encode()
+        text += b" " * (-len(text) % 8)
+        self.write(f"{name}/model.safetensors", struct.pack("<Q", len(text)) + text + data)
+        return os.path.dirname(self.write(f"{name}/config.json", read(os.path.join(HF, "config.json"))))
+
+    def test_half_precision_models_are_widened(self):
+        def wide(_, values):
+            return "F32", (values.view("<u4") & 0xffff0000).tobytes()
+
+        def narrow(_, values):
+            return "BF16", (values.view("<u4") >> 16).astype("<u2").tobytes()
+        batch = self.write("b.json", json.dumps({"input_ids": [[1, 5, 9]], "targets": [[5, 9, 30]]}))
+        ids = self.write("ids.bin", numpy.arange(1, 40, dtype="<u2").tobytes())
+        results = []
+        for model in (self.remade("wide", wide), self.remade("narrow", narrow)):
+            out = self.path("g.safetensors")
+            good("ck-run", "grad", model, "--batch", batch, "--out", out)
+            loss = json.loads(good("ck-run", "loss", model, "--tokens", ids, "--json"))
+            train(model + "-out", "--model", model, "--batch", batch, "--steps", 2)
+            results.append((read_safetensors(out), loss, digests(model + "-out", ("model.safetensors", "loss.csv"))))
+        self.assertEqual(results[0][1:], results[1][1:])
+        self.assertEqual(results[0][0][0], results[1][0][0])
+        for name, value in results[0][0][1].items():
+            self.assert_close(results[1][0][1][name], value, 1e-6 * max(1, numpy.abs(value).max()), name)
+
+    def test_weights_of_zero_train(self):
+        model = self.remade("zero", lambda name, values: (
+            "F32", (values * 0 if "up_proj" in name or "layers.1.input_layernorm" in name else values).tobytes()))
+        batch = self.write("b.json", json.dumps({"input_ids": [[1, 5, 9]], "targets": [[5, 9, 30]]}))
+        good("ck-run", "grad", model, "--batch", batch, "--out", self.path("g.safetensors"))
+        _, grads = read_safetensors(self.path("g.safetensors"))
+        for name, value in grads.items():
+            self.assertTrue(numpy.isfinite(value).all(), name)
+            # What is multiplied by zero has no gradient; the zero itself has one.
+            if "gate_proj" in name or "down_proj" in name or "layers.1.self_attn" in name:
+                self.assertFalse(value.any(), name)
+            elif "up_proj" in name:
+                self.assertTrue(value.any(), name)
+        steps = train(self.path("out"), "--model", model, "--batch", batch, "--steps", 3, "--lr", 0.01)
+        self.assertLess(steps[-1]["loss"], steps[0]["loss"])
+
     def test_a_model_from_gguf_becomes_a_hugging_face_folder(self):
         text = self.write("t.txt", "Once upon a time there was a tiny model. " * 8)
         out = self.path("out")

@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <random>
@@ -361,6 +362,66 @@ TEST_P(GemmTest, GroupedAxes) {
         }
     }
   }
+}
+
+TEST_P(GemmTest, CutAlongSteps) {
+  for (int64_t m : {9, 40, 64})
+    for (int64_t n : {1, 33, 700, 1024})
+      for (int64_t k : {1024, 1500, 4099}) {
+        SCOPED_TRACE(testing::Message() << "m " << m << " n " << n << " k " << k);
+        std::mt19937 random(23);
+        Matrix a(m, k, false), b(k, n, false);
+        Guarded<> bias(n), parts(gemmPartsFloats(m, n));
+        a.fill(random), b.fill(random);
+        for (int64_t j = 0; j < n; ++j)
+          bias[j] = static_cast<float>(j % 5);
+        std::vector<float> first;
+        for (int threads : {1, 3}) {
+          useThreads(threads);
+          Matrix c(m, n, false);
+          for (int64_t i = 0; i < m; ++i)
+            for (int64_t j = 0; j < n; ++j)
+              c.at(i, j) = 1;
+          const GemmTarget target = targetOf(b, c, bias.data());
+          GemmProblem problem = problemOf(a, target);
+          problem.activation = GemmActivation::Relu;
+          problem.accumulate = true;
+          problem.parts = parts.data();
+          ASSERT_EQ(gemm(context.get(), GetParam(), problem), CK_OK);
+          for (int64_t i = 0; i < m; i += 13)
+            for (int64_t j = 0; j < n; j += 7) {
+              double sum = bias[j];
+              for (int64_t step = 0; step < k; ++step)
+                sum += double(a.at(i, step)) * b.at(step, j);
+              ASSERT_NEAR(c.at(i, j), 1 + std::max(sum, 0.0), 1e-4) << i << " " << j;
+            }
+          if (first.empty())
+            first.assign(c.memory.data(), c.memory.data() + c.memory.count);
+          ASSERT_EQ(std::memcmp(first.data(), c.memory.data(), first.size() * sizeof(float)), 0);
+        }
+      }
+}
+
+TEST_P(GemmTest, LargeResultsGoPastTheCaches) {
+  constexpr int64_t kM = 2053, kN = 4096, kK = 3;
+  std::mt19937 random(29);
+  Matrix a(kM, kK, true), b(kK, kN, false);
+  a.fill(random), b.fill(random);
+  std::unique_ptr<float, decltype(&std::free)> memory(static_cast<float *>(std::aligned_alloc(64, kM * kN * 4)),
+                                                      &std::free);
+  Matrix none(0, 0, false);
+  GemmTarget target = targetOf(b, none);
+  target.c = memory.get();
+  target.strideM = kN;
+  GemmProblem problem = problemOf(a, target);
+  run(problem);
+  for (int64_t i = 0; i < kM; ++i)
+    for (int64_t j = i % 17; j < kN; j += 17) {
+      double sum = 0;
+      for (int64_t k = 0; k < kK; ++k)
+        sum += double(a.at(i, k)) * b.at(k, j);
+      ASSERT_NEAR(memory.get()[i * kN + j], sum, 1e-6);
+    }
 }
 
 TEST_P(GemmTest, BitsDoNotDependOnThreads) {

@@ -63,6 +63,9 @@ struct GemmProblem {
   /// At least gemmPackedFloats(m, k) elements, shared by the team: then A is packed once and not by every task that
   /// reads it. Not used, and better null, if the columns of every B are contiguous.
   float *packed = nullptr;
+  /// At least gemmPartsFloats(m, n) elements, shared by the team: then a product of few elements and many steps is cut
+  /// along K, so that each task reads whole rows of B. May be null.
+  float *parts = nullptr;
 };
 
 /// Bounds of the blocks in which the engine works; kernel maps state scratch sizes in these terms.
@@ -75,11 +78,17 @@ inline constexpr int64_t kGemmPad = 16;
 /// Elements of `packed`: A in panels whose rows are padded to vectors.
 inline int64_t gemmPackedFloats(int64_t m, int64_t k) { return (m + 15) / 16 * 16 * k; }
 
+/// Most parts into which a product is cut along K, and the largest product that is.
+inline constexpr int64_t kGemmParts = 8, kGemmPartsM = 64, kGemmPartsN = 1024;
+inline int64_t gemmPartsFloats(int64_t m, int64_t n) {
+  return kGemmParts * std::min(m, kGemmPartsM) * std::min(n, kGemmPartsN);
+}
+
 /// Most elements of scratch for each member of the team: partial sums of a block of C, a panel, a block of the other
 /// operand. With `packed` and n columns in the widest target, the panel is not needed, and
 /// min(align(m, 16), 256) * min(n, 192) + min(n, 192) * (min(align(k, 16), 256) + kGemmPad) are enough.
 inline constexpr int64_t kGemmThreadFloats =
-    kGemmBlockM * kGemmBlockN + 32 * kGemmBlockK + kGemmBlockM * (kGemmBlockK + kGemmPad);
+    kGemmBlockM * 2 * kGemmBlockN + 32 * kGemmBlockK + kGemmBlockM * (kGemmBlockK + kGemmPad);
 
 /// Runs a product with the kernels of `isa`. The context's thread scratch must hold what the problem needs. A zero
 /// extent of C is no work; K = 0 gives act(bias). Returns CK_OK.

@@ -70,6 +70,7 @@ struct Tile {
   float *partial; ///< sums over earlier blocks of K
   bool first, last;
   Ahead *ahead; ///< one for each operand
+  bool stream;  ///< whole tiles go past the caches
 };
 
 /// Finishes a tile: straight into C where it is whole and nothing but a bias is asked, else by finish().
@@ -88,7 +89,10 @@ template <Lanes kLanesAlong, int VR, int NR> HWY_INLINE void storeTile(const Til
           F32 y = sum[j][v];
           if (target.bias)
             y = y + load(target.bias + tile.n + v * kLanes);
-          store(problem.accumulate ? load(c + v * kLanes) + y : y, c + v * kLanes);
+          if (tile.stream)
+            hn::Stream(y, F32Tag(), c + v * kLanes);
+          else
+            store(problem.accumulate ? load(c + v * kLanes) + y : y, c + v * kLanes);
         }
       return;
     }
@@ -187,6 +191,14 @@ template <Lanes kLanesAlong, Order kOrder, int VR, int NR> HWY_NOINLINE void com
 #pragma GCC unroll 16
   for (int p = 0; p < (NR + 2) / 3; ++p)
     b[p] = tile.b + 3 * p * tile.bStrideN;
+  if (kLanesAlong == Lanes::Columns && tile.last && tile.problem->accumulate) {
+    // Where C is not near, it arrives while the sums are made.
+    const GemmTarget &target = *tile.target;
+    const float *c = target.c + tile.m * target.strideM + target.cN.offset(tile.n);
+    for (int j = 0; j < NR; ++j, c += target.strideM)
+      for (int64_t i = 0; i < VR * kLanes; i += 16)
+        __builtin_prefetch(c + i, 1);
+  }
   for (int64_t begin = 0; begin < tile.k; begin += kChunk) {
     tile.ahead[0].ask();
     tile.ahead[1].ask();

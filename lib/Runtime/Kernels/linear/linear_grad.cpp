@@ -38,9 +38,9 @@ Matrix headMajor(const float *data, int64_t rows, int64_t width) { return {data,
 /// Which results are added to.
 enum : unsigned { kNothing = 0, kInput = 1, kParams = 2 };
 
-/// to[m,n] (+)= a[m,k] * b[k,n].
+/// to[m,n] (+)= a[m,k] * b[k,n]. `parts` is room for cutting the product along k, or null.
 void multiply(ck_context *ctx, const Matrix &a, const Matrix &b, const Result &to, int64_t m, int64_t k, int64_t n,
-              bool accumulate) {
+              bool accumulate, float *parts = nullptr) {
   GemmTarget target;
   target.b = b.data;
   target.bK = b.rows;
@@ -57,6 +57,7 @@ void multiply(ck_context *ctx, const Matrix &a, const Matrix &b, const Result &t
   problem.aK = a.columns;
   problem.targets = &target;
   problem.accumulate = accumulate;
+  problem.parts = parts;
   gemm(ctx, problem);
 }
 
@@ -96,10 +97,10 @@ struct Layer {
 
 /// The gradients of a layer. `more` says that d_input already holds a part of its value.
 void backward(ck_context *ctx, const Layer &layer, const Result &dInput, const Result &dWeight, float *dBias,
-              unsigned accumulate, bool more = false) {
+              float *parts, unsigned accumulate, bool more = false) {
   if (dInput.data)
     multiply(ctx, layer.dOutput, layer.weight, dInput, layer.rows, layer.features, layer.inputs,
-             more || accumulate & kInput);
+             more || accumulate & kInput, parts);
   if (dWeight.data)
     multiply(ctx, transposed(layer.dOutput), layer.input, dWeight, layer.features, layer.rows, layer.inputs,
              accumulate & kParams);
@@ -109,7 +110,7 @@ void backward(ck_context *ctx, const Layer &layer, const Result &dInput, const R
 template <class Args> int32_t linearGrad(ck_context *ctx, const Args &args, unsigned accumulate) {
   const Layer layer = {
       args.T, args.K, args.N, plain(args.d_output, args.N), plain(args.input, args.K), plain(args.weight, args.K)};
-  backward(ctx, layer, {args.d_input, args.K, 1}, {args.d_weight, args.K, 1}, args.d_bias, accumulate);
+  backward(ctx, layer, {args.d_input, args.K, 1}, {args.d_weight, args.K, 1}, args.d_bias, args.parts, accumulate);
   return CK_OK;
 }
 
@@ -131,8 +132,8 @@ int32_t qkvGrad(ck_context *ctx, const Args &args, const Projection (&projection
                          projection.dOutput,
                          plain(args.input, args.E),
                          plain(projection.weight, args.E)};
-    backward(ctx, layer, {args.d_input, args.E, 1}, {projection.dWeight, args.E, 1}, projection.dBias, accumulate,
-             more);
+    backward(ctx, layer, {args.d_input, args.E, 1}, {projection.dWeight, args.E, 1}, projection.dBias, args.parts,
+             accumulate, more);
     more = true;
   }
   return CK_OK;
@@ -157,14 +158,15 @@ template <class Args> int32_t outGrad(ck_context *ctx, const Args &args, unsigne
   const int64_t T = args.T, N = args.N, D = args.D;
   const Layer layer = {
       T, args.H * D, N, plain(args.d_output, N), headMajor(args.input, T, D), headMajor(args.weight, N, D)};
-  backward(ctx, layer, {args.d_input, D, {1, D, T * D}}, {args.d_weight, D, {1, D, N * D}}, args.d_bias, accumulate);
+  backward(ctx, layer, {args.d_input, D, {1, D, T * D}}, {args.d_weight, D, {1, D, N * D}}, args.d_bias, args.parts,
+           accumulate);
   return CK_OK;
 }
 
 template <class Args> int32_t headGrad(ck_context *ctx, const Args &args, unsigned accumulate) {
   const Layer layer = {
       args.T, args.E, args.V, plain(args.d_logits, args.V), plain(args.input, args.E), plain(args.weight, args.E)};
-  backward(ctx, layer, {args.d_input, args.E, 1}, {args.d_weight, args.E, 1}, nullptr, accumulate);
+  backward(ctx, layer, {args.d_input, args.E, 1}, {args.d_weight, args.E, 1}, nullptr, args.parts, accumulate);
   return CK_OK;
 }
 

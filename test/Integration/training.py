@@ -313,7 +313,7 @@ class GoingOn(Training):
             rest, err = process.communicate(timeout=60)
             self.assertEqual(process.returncode, 0, err)
             self.assertIn(b"--resume goes on", err)
-            step = int(re.search(rb"stopped behind step (\d+)", err).group(1))
+            step = int(re.search(rb"stopped after step (\d+)", err).group(1))
             self.assertEqual(json.loads(rest.splitlines()[-1] if rest else "{}").get("step", step), step)
         train(self.path("two"), *flags, "--resume")
         self.assertEqual(digests(self.path("two")), digests(self.path("one")))

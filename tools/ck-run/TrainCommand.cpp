@@ -345,7 +345,7 @@ Status TrainRun::run() {
   if (checkpoint) {
     if (Status status = trainer.resume(*checkpoint); !status)
       return status;
-    errs() << "ck-run: going on behind step " << trainer.state().step << "\n";
+    errs() << "ck-run: going on after step " << trainer.state().step << "\n";
   }
   if (gradCheck)
     if (Status status = checkGradients(); !status)
@@ -359,7 +359,7 @@ Status TrainRun::run() {
   if (!status)
     return status;
   if (trainer.interrupted())
-    errs() << "ck-run: stopped behind step " << trainer.state().step << " of " << steps
+    errs() << "ck-run: stopped after step " << trainer.state().step << " of " << steps
            << " and saved; the same command with --resume goes on\n";
   else
     errs() << "ck-run: wrote " << out << ": model, checkpoint of step " << trainer.state().step << ", losses\n";

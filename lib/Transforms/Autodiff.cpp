@@ -151,6 +151,11 @@ LogicalResult EntryDifferentiator::visit(Operation *&op) {
   }
   if (llvm::none_of(cotangents, [](Value value) { return value != nullptr; }))
     return success();
+  // They are complete now: whatever else they are named, each is the gradient of this result too.
+  for (auto [result, cotangent] : llvm::zip(op->getResults(), cotangents))
+    if (cotangent)
+      for (const std::string &name : resultNames(op->getLoc(), cast<OpResult>(result).getResultNumber()))
+        addName(cotangent, "d_" + name);
   auto differentiable = dyn_cast<DifferentiableOpInterface>(op);
   if (!differentiable)
     return op->emitOpError("has no adjoint, but the entry's outputs depend on what is differentiated through it");

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Entries.h"
+#include "ck/Dialect/CK/Names.h"
 #include "ck/Transforms/Passes.h"
 
 #include "mlir/IR/PatternMatch.h"
@@ -113,6 +114,10 @@ void Folder::rewrite(StringRef newMode, llvm::DenseMap<Value, Sum> sums) {
   }
   state.addAttributes(attributes);
   Operation *folded = builder.create(state);
+  for (auto [result, replacement] : llvm::zip(op->getResults(), folded->getResults()))
+    if (Operation *sum = sums.lookup(result).op)
+      for (const std::string &name : resultNames(sum->getLoc(), 0))
+        addName(replacement, name);
   for (auto [result, replacement] : llvm::zip(op->getResults(), folded->getResults())) {
     Operation *sum = sums.lookup(result).op;
     if (!sum) {

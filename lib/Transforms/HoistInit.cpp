@@ -97,6 +97,8 @@ Operation *InitEntry::getOrClone(Operation *op, IRMapping &mapping) {
 /// "rope" + "cos" for the result `cos` of an op at the location "rope"; "copy" for the result of an unnamed copy.
 static std::string constantName(OpResult value) {
   Operation *op = value.getOwner();
+  if (std::string own = resultName(op->getLoc(), value.getResultNumber()); !own.empty())
+    return own;
   std::string name = locationName(op->getLoc()).str();
   if (name.empty())
     name = op->getName().stripDialect().str();
@@ -118,7 +120,7 @@ FlatSymbolRefAttr InitEntry::getOrDeclare(Value value) {
   std::string base = constantName(cast<OpResult>(value)), symbol = base;
   for (unsigned i = 1; symbols.lookup(symbol); ++i)
     symbol = base + "_" + std::to_string(i);
-  OperationState state(value.getLoc(), BufferOp::getOperationName());
+  OperationState state(NameLoc::get(builder.getStringAttr(base), value.getLoc()), BufferOp::getOperationName());
   state.addAttribute("sym_name", builder.getStringAttr(symbol));
   state.addAttribute("role", builder.getStringAttr("const"));
   state.addAttribute("type", TypeAttr::get(type));

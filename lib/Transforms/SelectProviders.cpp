@@ -67,6 +67,7 @@ private:
   }
   /// The destination of result `result` of the op, which the kernel calls `name`.
   Value destination(unsigned result, StringRef name, ReifiedRankedShapedTypeDims &shapes);
+  void nameCall(CallOp call, ArrayRef<Value> results);
 
   Operation *op;
   OpBuilder builder;
@@ -83,12 +84,24 @@ Value CallBuilder::destination(unsigned result, StringRef name, ReifiedRankedSha
     if (type.isDynamicDim(axis))
       sizes.push_back(getValueOrCreateConstantIndexOp(builder, op->getLoc(), extent));
   Location loc = op->getLoc();
-  StringRef base = locationName(loc), own = resultName(loc, result);
-  if (!own.empty())
+  StringRef base = locationName(loc);
+  if (std::string own = resultName(loc, result); !own.empty())
     loc = NameLoc::get(builder.getStringAttr(own), loc);
   else if (op->getNumResults() > 1 && !base.empty())
     loc = NameLoc::get(builder.getStringAttr(base + "." + name), loc);
   return tensor::EmptyOp::create(builder, loc, type, sizes);
+}
+
+/// The call keeps the names of its results, in its own order, and what the op says of its place in the model.
+void CallBuilder::nameCall(CallOp call, ArrayRef<Value> results) {
+  SmallVector<SmallVector<std::string>> names;
+  for (Value result : results)
+    names.push_back(resultNames(op->getLoc(), cast<OpResult>(result).getResultNumber()));
+  if (!resultName(op->getLoc(), 0).empty())
+    call->setLoc(nameResultLists(op->getLoc(), names));
+  for (StringRef tag : {"ck.layer", "ck.backward", "ck.remat"})
+    if (Attribute value = op->getAttr(tag))
+      call->setAttr(tag, value);
 }
 
 LogicalResult CallBuilder::build() {
@@ -135,6 +148,7 @@ LogicalResult CallBuilder::build() {
   }
   auto call = CallOp::create(builder, op->getLoc(), FlatSymbolRefAttr::get(builder.getContext(), contract.id), ins,
                              inNames, outs, outNames, sizeNames, sizes, callParams(builder, contract, match));
+  nameCall(call, results);
   for (auto [old, result] : llvm::zip(results, call.getResults()))
     old.replaceAllUsesWith(result);
   op->erase();

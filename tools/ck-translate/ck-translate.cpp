@@ -1,6 +1,7 @@
 //===- ck-translate.cpp - model files to modules, modules to artefacts ----===//
 #include "ck/Dialect/CK/CKDialect.h"
 #include "ck/Import/Import.h"
+#include "ck/Import/StandardDecoder.h"
 #include "ck/Target/NativeCode.h"
 #include "ck/Target/Passes.h"
 #include "ck/Target/Program.h"
@@ -8,6 +9,7 @@
 #include "ck/Transforms/Passes.h"
 #include "ck/Transforms/Pipelines.h"
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
@@ -30,6 +32,10 @@ static llvm::cl::opt<int64_t> chunk("chunk", llvm::cl::desc("import: most rows o
 static llvm::cl::opt<std::string>
     logits("logits", llvm::cl::desc("import: rows of logits that @prefill gives, last or all (default last)"),
            llvm::cl::init("last"));
+
+static llvm::cl::opt<std::string>
+    save("save", llvm::cl::desc("ck-buffer-report: what attention keeps for its gradient, lse or probs (default lse)"),
+         llvm::cl::init("lse"));
 
 /// Folder of the output file: weights are named relative to it. mlirTranslateMain keeps `-o` to itself.
 static std::string outputFolder;
@@ -103,6 +109,30 @@ static LogicalResult writeObjectFile(Operation *op, raw_ostream &stream) {
   return success();
 }
 
+/// Differentiates and plans a graph that has a loss, plans any other, and says where its declared buffers live.
+static LogicalResult writeBuffers(Operation *op, raw_ostream &stream) {
+  auto module = cast<ModuleOp>(op);
+  if (!module->hasAttr("ck.plan")) {
+    PassManager passes(module.getContext());
+    bool trains = llvm::any_of(module.getOps<func::FuncOp>(), [](func::FuncOp function) {
+      return llvm::any_of(llvm::seq(function.getNumResults()),
+                          [&](unsigned i) { return function.getResultAttr(i, "ck.loss") != nullptr; });
+    });
+    if (trains) {
+      CKAutodiffOptions options;
+      options.save = save;
+      passes.addPass(createCKAutodiff(options));
+      passes.addPass(createCKFoldAccumulate());
+    }
+    buildInferencePipeline(passes, InferenceOptions());
+    if (failed(passes.run(module)))
+      return failure();
+  }
+  if (Status status = writeBufferReport(module, stream); !status)
+    return module.emitError(status.error().message);
+  return success();
+}
+
 int main(int argc, char **argv) {
   findOutputFolder(argc, argv);
   auto registerDialects = [](DialectRegistry &registry) {
@@ -114,10 +144,24 @@ int main(int argc, char **argv) {
   TranslateToMLIRRegistration hf("import-hf", "build the graph of a Hugging Face model from its config.json",
                                  importFile, registerDialects);
   TranslateToMLIRRegistration gguf("import-gguf", "build the graph of a GGUF model", importFile, registerDialects);
+  TranslateToMLIRRegistration decoder(
+      "standard-decoder", "build the standard decoder (the input is not read)",
+      [](llvm::SourceMgr &, MLIRContext *context) -> OwningOpRef<Operation *> {
+        return OwningOpRef<Operation *>(buildStandardDecoder(*context, StandardDecoder()).release());
+      },
+      registerDialects);
+  TranslateFromMLIRRegistration report("ck-buffer-report",
+                                       "say where declared buffers live (a graph is differentiated and planned first)",
+                                       writeBuffers, registerDialects);
   TranslateFromMLIRRegistration table("ck-to-table", "write a plan as a .ckplan (a graph is planned first)", writeTable,
                                       registerDialects);
   TranslateFromMLIRRegistration object("ck-to-object", "compile a plan to an object (a graph is planned first)",
                                        writeObjectFile, registerDialects);
   registerAllTranslations();
-  return failed(mlirTranslateMain(argc, argv, "CK translation driver"));
+  // The names of values are locations, which are printed on demand only; without them the decoder is not itself.
+  SmallVector<char *> arguments(argv, argv + argc);
+  char locations[] = "--mlir-print-debuginfo", prefixes[] = "--mlir-use-nameloc-as-prefix";
+  if (llvm::any_of(arguments, [](StringRef argument) { return argument.ltrim('-') == "standard-decoder"; }))
+    arguments.append({locations, prefixes});
+  return failed(mlirTranslateMain(arguments.size(), arguments.data(), "CK translation driver"));
 }

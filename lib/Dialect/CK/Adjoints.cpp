@@ -208,7 +208,11 @@ Operation *AttentionOp::prepareAdjoint(OpBuilder &builder, const AdjointOptions 
   int64_t rows = shapeOf(getQ())[getLayout() == "token_major" ? 0 : 1], heads = getHeads();
   Type saved = f32Tensor(*this, probs ? ArrayRef<int64_t>{heads, rows, rows} : ArrayRef<int64_t>{heads, rows});
   StringRef name = probs ? "probs" : "lse";
-  return withResults<AttentionOp>(builder, *this, saved, name, [&](AttentionOp op) { op.setSave(name); });
+  std::string known = resultName(getLoc(), 1); // A name in store for the probabilities.
+  auto saving = withResults<AttentionOp>(builder, *this, saved, name, [&](AttentionOp op) { op.setSave(name); });
+  if (probs && !known.empty())
+    saving->setLoc(nameResults(saving->getLoc(), ArrayRef<std::string>{valueName(saving.getOutput()), known}));
+  return saving;
 }
 
 LogicalResult AttentionOp::buildAdjoint(Adjoint &adjoint) {

@@ -120,7 +120,7 @@ LogicalResult BufferOp::verify() {
     return emitOpError() << "is an alias; mark its root '" << *getAlias() << "' as trainable";
   if (getTrainable() && !type.getElementType().isF32())
     return emitOpError() << "is trainable and must have f32 elements, got " << type;
-  if (getDims() && getDims()->size() != static_cast<size_t>(type.getRank()))
+  if (getDims() && getDims()->size() < static_cast<size_t>(type.getRank()))
     return emitOpError() << "names " << getDims()->size() << " dims for a tensor of rank " << type.getRank();
   if (type.hasStaticShape() && failed(storageBytes(type.getElementType(), type.getShape())))
     return emitOpError() << "has no whole number of bytes, or more than 64 bits can count: " << type;

@@ -1,7 +1,9 @@
 //===- Names.h - the names of values ----------------------------*- C++ -*-===//
 //
 // Values are named by locations, weights and arguments by their symbols and tags. An op with several results carries
-// one name for each of them, as a list on a fused location: `loc(fused<["q", "k"]>["attn"])`.
+// one name for each of them, as a list on a fused location: `loc(fused<["q", "k"]>["attn"])`. A value with several
+// names, such as a gradient that is that of two values, has a list of them in its place: `loc(fused<[["d_a",
+// "d_b"]]>["add"])`.
 //
 //===----------------------------------------------------------------------===//
 #ifndef CK_DIALECT_CK_NAMES_H
@@ -22,11 +24,18 @@ llvm::StringRef locationName(mlir::Location loc);
 /// "" if it has none. Of an op with several results and one name, the name with the result's number behind a dot.
 std::string valueName(mlir::Value value);
 
-/// The name that a location has for result `index` of its op; "" if it lists none.
-llvm::StringRef resultName(mlir::Location loc, unsigned index);
+/// The first name that a location lists for result `index` of its op; "" if it lists none.
+std::string resultName(mlir::Location loc, unsigned index);
 
-/// `base` with names for the results of an op. Empty names are left to `base`.
+/// Every name of result `index` of an op at `loc`: those that the location lists or, without a list, its name.
+llvm::SmallVector<std::string> resultNames(mlir::Location loc, unsigned index);
+
+/// Gives a result of an op one more name, unless it has it already. Arguments keep theirs.
+void addName(mlir::Value value, llvm::StringRef name);
+
+/// `base` with a name for each result of an op, or with several. Without any name it is `base` itself.
 mlir::Location nameResults(mlir::Location base, llvm::ArrayRef<std::string> names);
+mlir::Location nameResultLists(mlir::Location base, llvm::ArrayRef<llvm::SmallVector<std::string>> names);
 
 } // namespace ck
 

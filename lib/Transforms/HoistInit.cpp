@@ -144,7 +144,8 @@ static bool isHoistable(Operation &op) {
     auto tensor = dyn_cast<RankedTensorType>(type);
     return tensor && tensor.hasStaticShape() && !dtypeName(tensor.getElementType()).empty();
   };
-  return isa<SignatureOpInterface, FusedOp>(op) && isMemoryEffectFree(&op) && op.getNumResults() != 0 &&
+  // A constant tensor costs as much to read as to write; kept for good, it would only take memory.
+  return isa<SignatureOpInterface, FusedOp>(op) && !isa<FillOp>(op) && isMemoryEffectFree(&op) && op.getNumResults() != 0 &&
          llvm::all_of(op.getResultTypes(), hasPlainStorage);
 }
 

@@ -134,3 +134,28 @@ func.func private @f(tensor<4x4x!ck.packed<q9_k, r8>>)
 
 // expected-error @+1 {{expected a storage type and a row group, for example `q4_k, r8`}}
 func.func private @f(tensor<4x4x!ck.packed<q4_k, rows8>>)
+
+// -----
+
+// expected-error @+1 {{'ck.wrt' must be a unit attribute on an argument, got 1 : i64}}
+func.func private @f(tensor<4xf32> {ck.wrt = 1 : i64})
+
+// -----
+
+// expected-error @+1 {{'ck.wrt' must be a unit attribute on an argument, got unit}}
+func.func private @f() -> (tensor<4xf32> {ck.wrt})
+
+// -----
+
+// expected-error @+1 {{'ck.loss' must be a unit attribute, got "yes"}}
+func.func private @f() -> (tensor<1xf32> {ck.loss = "yes"})
+
+// -----
+
+// expected-error @+1 {{'ck.grad' must be a symbol of a ck.buffer, got "w"}}
+func.func private @f() -> (tensor<4xf32> {ck.grad = "w"})
+
+// -----
+
+// expected-error @+1 {{'ck.backward' must be a unit attribute, got 2 : i64}}
+module attributes {ck.backward = 2 : i64} {}

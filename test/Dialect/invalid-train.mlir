@@ -296,3 +296,9 @@ ck.buffer @w weight : tensor<4xbf16> {trainable}
 
 // expected-error @+1 {{'ck.layer' must be a non-negative i64, got -1 : i64}}
 module attributes {ck.layer = -1 : i64} {}
+
+// -----
+
+ck.buffer @w weight : tensor<4xf32> {trainable}
+// expected-error @+1 {{is an alias; mark its root 'w' as trainable}}
+ck.buffer @tied weight alias @w : tensor<4xf32> {trainable}

@@ -168,3 +168,17 @@ func.func @step(%x: tensor<4xf32> {ck.input = "x"}) -> (tensor<4xf32> {ck.output
   %y = ck.add %x, %w : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
   return %y : tensor<4xf32>
 }
+
+// -----
+
+// Zeros of the shape of a weight are written where they are wanted.
+
+// CHECK-LABEL: func.func @step
+// CHECK:       ck.fill
+// CHECK-NOT:   @init
+ck.buffer @w weight : tensor<4xf32>
+func.func @step(%x: tensor<4xf32> {ck.input = "x"}) -> (tensor<4xf32> {ck.output = "d_w"}) attributes {ck.entry} {
+  %w = ck.param @w : tensor<4xf32>
+  %z = ck.fill %w {value = 0.0 : f64} : (tensor<4xf32>) -> tensor<4xf32>
+  return %z : tensor<4xf32>
+}

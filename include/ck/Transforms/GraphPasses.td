@@ -70,7 +70,8 @@ def CKHoistInit : Pass<"ck-hoist-init", "::mlir::ModuleOp"> {
     An op of an entry that has no side effects and depends on nothing but weights, constants and literals, itself or
     through other such ops, is moved to `@init`, which runs once at load. `@init` is created if missing. Each value that
     an entry still needs becomes a `ck.buffer` of role `const` and is read by `ck.param`. Equal chains of several
-    entries, or of one, give one constant. A weight that is only read stays as it is.
+    entries, or of one, give one constant. A weight that is only read stays as it is, and so does `ck.fill`, which costs no
+    more than reading a constant.
 
     A constant is named after the location of its op (for one of several results with the name of the result behind it),
     or after the op, made unique by a number.

@@ -82,6 +82,31 @@ TEST(Reference, HeadLinear) {
   expectNear(call.out("logits"), {2 * std::tanh(0.5), 2 * std::tanh(1.0), 2 * std::tanh(2.0)});
 }
 
+TEST(Reference, OutLinearAddsOverHeads) {
+  Call call;
+  call.inputs = {{"input", tensor({2, 1, 2}, {1, 2, 3, 4})}, // [H,T,D]
+                 {"weight", tensor({2, 1, 2}, {1, 10, 100, 1000})},
+                 {"bias", tensor({1}, {0.5})}};
+  call.outputs["output"] = Tensor::zeros({1, 1});
+  run("out_linear", call);
+  expectNear(call.out("output"), {1 + 20 + 300 + 4000 + 0.5});
+}
+
+TEST(Reference, GradientsAddToWhatIsThere) {
+  Call call;
+  call.attrs["accumulate"] = std::string("params");
+  call.inputs = {{"d_output", tensor({2, 1}, {1, 2})},
+                 {"input", tensor({2, 2}, {1, 2, 3, 4})},
+                 {"weight", tensor({1, 2}, {5, 6})},
+                 {"d_weight", tensor({1, 2}, {100, 200})}};
+  call.outputs = {
+      {"d_input", Tensor::zeros({2, 2})}, {"d_weight", call.inputs["d_weight"]}, {"d_bias", Tensor::zeros({1})}};
+  run("linear_grad", call);
+  expectNear(call.out("d_input"), {5, 6, 10, 12});
+  expectNear(call.out("d_weight"), {107, 210});
+  expectNear(call.out("d_bias"), {3});
+}
+
 TEST(Reference, RmsNorm) {
   Call call;
   call.attrs = {{"eps", 0.5}, {"gain", std::string("one_plus_weight")}};

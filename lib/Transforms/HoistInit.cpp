@@ -145,8 +145,8 @@ static bool isHoistable(Operation &op) {
     return tensor && tensor.hasStaticShape() && !dtypeName(tensor.getElementType()).empty();
   };
   // A constant tensor costs as much to read as to write; kept for good, it would only take memory.
-  return isa<SignatureOpInterface, FusedOp>(op) && !isa<FillOp>(op) && isMemoryEffectFree(&op) && op.getNumResults() != 0 &&
-         llvm::all_of(op.getResultTypes(), hasPlainStorage);
+  return isa<SignatureOpInterface, FusedOp>(op) && !isa<FillOp>(op) && isMemoryEffectFree(&op) &&
+         op.getNumResults() != 0 && llvm::all_of(op.getResultTypes(), hasPlainStorage);
 }
 
 namespace {

@@ -24,9 +24,9 @@ namespace {
 class EntryEmitter {
 public:
   EntryEmitter(OpBuilder &builder, LLVM::LLVMFuncOp function, const Program &program, const ProgramEntry &entry,
-               LLVM::LLVMFuncOp fail, ModelTable &table)
+               LLVM::LLVMFuncOp fail, LLVM::LLVMFuncOp error, ModelTable &table)
       : builder(builder), loc(function.getLoc()), function(function), program(program), entry(entry), fail(fail),
-        table(table), ptr(LLVM::LLVMPointerType::get(builder.getContext())) {}
+        error(error), table(table), ptr(LLVM::LLVMPointerType::get(builder.getContext())) {}
 
   void emit();
 
@@ -37,7 +37,7 @@ private:
   Value pointer(const ProgramSlot &slot);
   Value size(const Expr &expr);
   void emitStep(const ProgramStep &step);
-  void returnUnlessZero(Value status);
+  void returnUnlessZero(Value status, const ProgramStep &step);
   /// A field of ck_entry_args.
   Value field(size_t offset) {
     Value &value = fields[offset];
@@ -64,7 +64,7 @@ private:
   LLVM::LLVMFuncOp function;
   const Program &program;
   const ProgramEntry &entry;
-  LLVM::LLVMFuncOp fail;
+  LLVM::LLVMFuncOp fail, error;
   ModelTable &table;
   Type ptr;
   Operation *headerEnd = nullptr;
@@ -160,12 +160,17 @@ Value EntryEmitter::size(const Expr &expr) {
   return sizes[expr.str()];
 }
 
-void EntryEmitter::returnUnlessZero(Value status) {
+void EntryEmitter::returnUnlessZero(Value status, const ProgramStep &step) {
+  // As the executor of tables says it.
+  std::string where = "step " + std::to_string(&step - entry.steps.data());
+  if (!step.name.empty())
+    where += " (" + step.name + ")";
   Value zero = LLVM::ConstantOp::create(builder, loc, builder.getI32Type(), builder.getI32IntegerAttr(0));
   Value good = LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::eq, status, zero);
   Block *next = function.addBlock();
   Block *exit = &*std::next(function.getBody().begin());
-  LLVM::CondBrOp::create(builder, loc, good, next, ValueRange(), exit, ValueRange(status));
+  LLVM::CondBrOp::create(builder, loc, good, next, ValueRange(), exit,
+                         ValueRange{status, table.string(builder, loc, where)});
   builder.setInsertionPointToStart(next);
 }
 
@@ -211,13 +216,13 @@ void EntryEmitter::emitStep(const ProgramStep &step) {
   auto status =
       LLVM::CallOp::create(builder, loc, TypeRange{builder.getI32Type()}, "ckk_" + program.kernels[step.kernel].first,
                            ValueRange{function.getArgument(0), slots});
-  returnUnlessZero(status.getResult());
+  returnUnlessZero(status.getResult(), step);
 }
 
 void EntryEmitter::emit() {
   Block *header = function.addEntryBlock(builder);
   Block *exit = function.addBlock();
-  exit->addArgument(builder.getI32Type(), loc);
+  exit->addArguments({builder.getI32Type(), ptr}, {loc, loc});
   Block *body = function.addBlock();
   builder.setInsertionPointToStart(header);
   size_t most = 1;
@@ -232,7 +237,12 @@ void EntryEmitter::emit() {
   Value zero = LLVM::ConstantOp::create(builder, loc, builder.getI32Type(), builder.getI32IntegerAttr(0));
   LLVM::ReturnOp::create(builder, loc, zero);
   builder.setInsertionPointToStart(exit);
-  LLVM::ReturnOp::create(builder, loc, exit->getArgument(0));
+  // The kernel has said what is wrong; a reader also wants to know where.
+  Value context = function.getArgument(0), status = exit->getArgument(0);
+  Value message = LLVM::CallOp::create(builder, loc, error, ValueRange{context}).getResult();
+  Value format = table.string(builder, loc, "%s: %s");
+  LLVM::CallOp::create(builder, loc, fail, ValueRange{context, status, format, exit->getArgument(1), message});
+  LLVM::ReturnOp::create(builder, loc, status);
 }
 
 namespace {
@@ -256,12 +266,13 @@ struct LowerToLLVM : ck::impl::CKLowerToLLVMBase<LowerToLLVM> {
       LLVM::LLVMFuncOp::create(builder, loc, "ckk_" + kernel.first, kernelType);
     auto fail = LLVM::LLVMFuncOp::create(builder, loc, "ck_fail",
                                          LLVM::LLVMFunctionType::get(i32, {ptr, i32, ptr}, /*isVarArg=*/true));
+    auto error = LLVM::LLVMFuncOp::create(builder, loc, "ck_context_error", LLVM::LLVMFunctionType::get(ptr, {ptr}));
     ModelTable table(module, *program);
     for (auto [index, entry] : llvm::enumerate(program->entries)) {
       builder.setInsertionPointToEnd(module.getBody());
       auto function = LLVM::LLVMFuncOp::create(builder, loc, ModelTable::entrySymbol(*program, index), kernelType,
                                                LLVM::Linkage::Internal);
-      EntryEmitter(builder, function, *program, entry, fail, table).emit();
+      EntryEmitter(builder, function, *program, entry, fail, error, table).emit();
     }
     builder.setInsertionPointToEnd(module.getBody());
     table.emit(builder);

@@ -407,7 +407,8 @@ class Failures(Training):
         for command in (("train", "--model", folder, "--steps", 1, "--out", self.path("out")),
                         ("grad", folder, "--out", self.path("g.safetensors"))):
             self.assert_refused("ck-run", *command, "--batch", batch,
-                                says=("nan", "first op at fault", "'layers.0.w_up' holds nan at element 0"))
+                                says=("first op at fault", "(layers.0.up): ", "result 'output' holds nan",
+                                      "'layers.0.w_up' holds nan at element 0"))
         self.assertFalse(os.path.exists(self.path("g.safetensors")))
         self.assertFalse(os.path.exists(os.path.join(self.path("out"), "training.safetensors")))
 

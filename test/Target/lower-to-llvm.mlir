@@ -17,10 +17,15 @@ module attributes {ck.model = "a b", ck.numerics = "f32",
   // CHECK-DAG: llvm.func @ck_fail(!llvm.ptr, i32, !llvm.ptr, ...) -> i32
   // CHECK: llvm.func internal @ck.entry.0.step(%[[CTX:.*]]: !llvm.ptr, %{{.*}}: !llvm.ptr) -> i32
   // CHECK: %[[SLOTS:.*]] = llvm.alloca
+  // The kernel's error gets the step and its name in front.
+  // CHECK: ^[[EXIT:.*]](%[[STATUS:.*]]: i32, %[[WHERE:.*]]: !llvm.ptr):
+  // CHECK: %[[MESSAGE:.*]] = llvm.call @ck_context_error(%[[CTX]])
+  // CHECK: llvm.call @ck_fail(%[[CTX]], %[[STATUS]], %{{.*}}, %[[WHERE]], %[[MESSAGE]])
+  // CHECK: llvm.return %[[STATUS]]
   // CHECK: %[[ZERO:.*]] = llvm.mlir.zero : !llvm.ptr
   // CHECK: llvm.store %[[ZERO]]
   // CHECK: llvm.call @ckk_kernel(%[[CTX]], %[[SLOTS]]) : (!llvm.ptr, !llvm.ptr) -> i32
-  // CHECK: llvm.cond_br
+  // CHECK: llvm.cond_br %{{.*}}, ^{{.*}}, ^[[EXIT]](%{{.*}}, %{{.*}} : i32, !llvm.ptr)
   // CHECK: llvm.func @ckm_a_20b() -> !llvm.ptr
 
   // IR-DAG: define internal i32 @ck.entry.0.step(ptr %{{.*}}, ptr %{{.*}})

@@ -1,7 +1,7 @@
 /*===- slow_writes.c - a disk that takes its time --------------------------===
  *
- * Loaded in front of a tool, it makes large writes to regular files and fsync wait CK_SLOW_MS milliseconds each, so that
- * a test can kill the tool in the middle of one.
+ * Loaded in front of a tool, it makes large writes to regular files and fsync wait CK_SLOW_MS milliseconds each, so
+ * that a test can kill the tool in the middle of one.
  *
  *===----------------------------------------------------------------------===*/
 #define _GNU_SOURCE

@@ -106,7 +106,8 @@ class Runs(Training):
 
     def test_bits_depend_on_neither_threads_nor_engine(self):
         train(self.path("a"), *self.flags("--steps", 6, "--accumulate", 2, "--threads", 1))
-        for index, flags in enumerate((("--threads", 3), ("--engine", "interpret"), ("--threads", 2, "--engine", "aot"))):
+        others = (("--threads", 3), ("--engine", "interpret"), ("--threads", 2, "--engine", "aot"))
+        for index, flags in enumerate(others):
             out = self.path(f"b{index}")
             train(out, *self.flags("--steps", 6, "--accumulate", 2, *flags))
             self.assertEqual(digests(out), digests(self.path("a")), flags)
@@ -155,8 +156,8 @@ class Runs(Training):
 
     def test_a_batch_without_targets_changes_nothing(self):
         batch = self.write("none.json", json.dumps({"input_ids": [[1, 2]], "targets": [[-100, -100]]}))
-        code, out, err = run("ck-run", "train", "--model", HF, "--batch", batch, "--steps", 2, "--out", self.path("out"),
-                             "--json")
+        code, out, err = run("ck-run", "train", "--model", HF, "--batch", batch, "--steps", 2, "--out",
+                             self.path("out"), "--json")
         self.assertEqual(code, 0, err)
         self.assertEqual(err.count("every target is ignored"), 2)
         self.assertEqual([json.loads(line)["loss"] for line in out.splitlines()], [0, 0])
@@ -182,7 +183,8 @@ class Runs(Training):
         self.assertLess(steps[2]["loss"], steps[0]["loss"])
         losses = []
         for n in lengths:
-            batch = self.write("one.json", json.dumps({"input_ids": [ids[:n]], "targets": [[ids[1]] + [-100] * (n - 1)]}))
+            batch = self.write("one.json", json.dumps({"input_ids": [ids[:n]],
+                                                       "targets": [[ids[1]] + [-100] * (n - 1)]}))
             losses.append(json.loads(good("ck-run", "grad", self.path("mixed"), "--batch", batch, "--out",
                                           self.path("g.safetensors"), "--json"))["loss"])
             _, grads = read_safetensors(self.path("g.safetensors"))

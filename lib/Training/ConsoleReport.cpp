@@ -4,6 +4,7 @@
 #include "Messages.h"
 
 #include <algorithm>
+#include <sys/ioctl.h>
 
 namespace ck {
 
@@ -47,6 +48,12 @@ std::string stepLine(const StepReport &report, double rate, double validation) {
   return line;
 }
 
+/// Width of a terminal; 80 if it does not say.
+static int64_t columnsOf(std::FILE *terminal) {
+  struct winsize size;
+  return ::ioctl(::fileno(terminal), TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+}
+
 void ConsoleReport::onStep(const StepReport &report) {
   if (records) {
     std::string line = stepJson(report) + "\n";
@@ -60,10 +67,11 @@ void ConsoleReport::onStep(const StepReport &report) {
   rows += report.rows;
   std::string line = stepLine(report, seconds > 0 ? static_cast<double>(rows) / seconds : 0, validation);
   if (isTerminal) {
-    constexpr int64_t kWidth = 24;
-    int64_t filled = kWidth * report.step / std::max<int64_t>(report.steps, 1);
-    std::fprintf(people, "\r\x1b[K[%s%s] %s", std::string(filled, '=').c_str(),
-                 std::string(kWidth - filled, ' ').c_str(), line.c_str());
+    // A line that wraps would no longer stay in its place.
+    int64_t room = columnsOf(people) - 1, width = std::clamp<int64_t>(room - int64_t(line.size()) - 3, 0, 24);
+    int64_t filled = width * report.step / std::max<int64_t>(report.steps, 1);
+    std::string bar = width > 3 ? "[" + std::string(filled, '=') + std::string(width - filled, ' ') + "] " : "";
+    std::fprintf(people, "\r\x1b[K%s", (bar + line).substr(0, room).c_str());
     lineIsOpen = true;
   } else if (first || measured || report.step == report.steps ||
              report.step % std::max<int64_t>(report.steps / 20, 1) == 0) {

@@ -153,6 +153,38 @@ TEST(ConsoleReport, OneLineAStep) {
   EXPECT_CONTAINS(stepJson(report), "\"skipped\": true");
 }
 
+std::string shown(bool isTerminal, int64_t steps) {
+  std::FILE *file = std::tmpfile();
+  ConsoleReport console(file, isTerminal, nullptr);
+  for (int64_t step = 1; step <= steps; ++step) {
+    StepReport report{step, steps, 0, {2.5, 1e-3, 0.5}, 100, 100, 0.1};
+    report.row.validation = step == 3 ? 2.75 : std::nan("");
+    console.onStep(report);
+  }
+  console.finish();
+  std::string text(std::ftell(file), ' ');
+  std::rewind(file);
+  EXPECT_EQ(std::fread(text.data(), 1, text.size(), file), text.size());
+  std::fclose(file);
+  return text;
+}
+
+TEST(ConsoleReport, LinesForFilesAndABarForTerminals) {
+  std::string lines = shown(false, 40);
+  EXPECT_EQ(std::count(lines.begin(), lines.end(), '\n'), 22); // 1, 3 (validation), 2, 4, .. 40
+  EXPECT_EQ(lines.find('\r'), std::string::npos);
+  EXPECT_CONTAINS(lines, "step 3/40  loss 2.5000  val 2.7500  1000 tokens/s  ETA 0:04\n");
+  std::string bar = shown(true, 40);
+  EXPECT_EQ(std::count(bar.begin(), bar.end(), '\n'), 1);
+  EXPECT_EQ(std::count(bar.begin(), bar.end(), '\r'), 40);
+  EXPECT_CONTAINS(bar, "=] step 40/40");
+  // No terminal says how wide it is here: each line must fit 80 columns.
+  for (size_t at = 0, next; at < bar.size(); at = next) {
+    next = std::min(bar.find('\r', at + 1), bar.size());
+    EXPECT_LE(next - at, 80u + 4); // with the escape sequence
+  }
+}
+
 Batch someBatch(int32_t vocab) {
   TokenStream stream = TokenStream::fromIds(someTokens(41, vocab));
   Batch batch;

@@ -116,6 +116,36 @@ static LogicalResult dropResults(func::FuncOp entry, unsigned destinations) {
   return entry.eraseResults(llvm::BitVector(entry.getNumResults(), true));
 }
 
+/// The argument of `entry` that is state `symbol`; null if there is none.
+static BlockArgument stateArgument(func::FuncOp entry, FlatSymbolRefAttr symbol) {
+  for (BlockArgument argument : entry.getArguments())
+    if (entry.getArgAttr(argument.getArgNumber(), "ck.state") == symbol)
+      return argument;
+  return {};
+}
+
+/// A new value of a state whose old one nobody looks at is computed in the state's place: no clearing, no copy.
+static void computeInState(func::FuncOp entry) {
+  Operation *end = entry.getBody().front().getTerminator();
+  for (unsigned i = 0; i < entry.getNumResults(); ++i) {
+    auto symbol = entry.getResultAttrOfType<FlatSymbolRefAttr>(i, "ck.state");
+    BlockArgument state = symbol ? stateArgument(entry, symbol) : BlockArgument();
+    if (!state || !state.use_empty())
+      continue;
+    Value value = end->getOperand(i);
+    while (auto call = value.getDefiningOp<CallOp>()) {
+      value = call.getInits()[cast<OpResult>(value).getResultNumber()];
+      if (!value.hasOneUse()) // Another reader of an earlier version may need a copy of it.
+        break;
+    }
+    auto empty = value.getDefiningOp<tensor::EmptyOp>();
+    if (empty && empty->hasOneUse() && empty.getType() == state.getType()) {
+      empty.getResult().replaceAllUsesWith(state);
+      empty.erase();
+    }
+  }
+}
+
 //===----------------------------------------------------------------------===//
 // The pass
 //===----------------------------------------------------------------------===//
@@ -169,7 +199,10 @@ LogicalResult Bufferize::run(ModuleOp module) {
     if (function->hasAttr("ck.entry"))
       entries.emplace_back(function, function.getNumArguments());
   for (auto [entry, arguments] : entries) {
-    if (failed(checkCallForm(entry)) || failed(checkStates(entry)))
+    if (failed(checkCallForm(entry)))
+      return failure();
+    computeInState(entry);
+    if (failed(checkStates(entry)))
       return failure();
     resolveDims(entry);
     for (unsigned i = 0; i < arguments; ++i)

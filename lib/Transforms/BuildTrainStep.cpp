@@ -22,11 +22,12 @@ using namespace ck;
 
 namespace {
 
-/// One trainable tensor and the states that go with it.
+/// One trainable tensor and the names of the states that go with it.
 struct Parameter {
   BufferOp buffer;
   bool decays = false;
-  std::string gradient, firstMoment, secondMoment; ///< names of states; empty: there is none
+  std::string gradient;
+  std::string firstMoment, secondMoment; ///< empty: there is none
 
   RankedTensorType type() { return buffer.getTensorType(); }
 };
@@ -142,8 +143,7 @@ LogicalResult BuildTrainStep::collect(func::FuncOp step) {
     parameter.buffer = buffer;
     std::string name = buffer.getSymName().str();
     parameter.decays = weightDecay != 0 && parameter.type().getRank() >= 2 && !exempt.match(name);
-    if (accumulate)
-      parameter.gradient = "d_" + name;
+    parameter.gradient = "d_" + name;
     if (hasMoments())
       parameter.firstMoment = name + ".m";
     if (optimizer == "adamw")
@@ -219,8 +219,9 @@ llvm::StringMap<Value> BuildTrainStep::parametersAsStates(func::FuncOp entry, En
 void BuildTrainStep::addGradients(func::FuncOp entry, EntryEditor &editor, MutableArrayRef<Value> gradients) {
   OpBuilder builder(editor.getTerminator());
   for (auto [parameter, gradient] : llvm::zip(parameters, gradients)) {
-    Value sum = editor.addState(parameter.gradient, parameter.type());
-    gradient = AccumulateOp::create(builder, named(parameter.gradient), sum, gradient);
+    Value before = editor.addState(parameter.gradient, parameter.type());
+    if (accumulate)
+      gradient = AccumulateOp::create(builder, named(parameter.gradient), before, gradient);
     editor.setState(parameter.gradient, gradient);
   }
 }
@@ -287,10 +288,12 @@ LogicalResult BuildTrainStep::build() {
   }
   editor.eraseResults(isGradient);
   llvm::StringMap<Value> weights = parametersAsStates(step, editor);
+  addGradients(step, editor, gradients);
   if (accumulate) {
-    addGradients(step, editor, gradients);
     // So far the step is what every micro-batch but the last one does.
-    auto micro = cast<func::FuncOp>(OpBuilder(step).clone(*step));
+    OpBuilder builder(&getContext());
+    builder.setInsertionPointAfter(step);
+    auto micro = cast<func::FuncOp>(builder.clone(*step));
     micro.setName("accumulate");
   }
   update(step, editor, weights, gradients);

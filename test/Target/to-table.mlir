@@ -19,7 +19,7 @@ module attributes {ck.model = "m", ck.numerics = "f32",
   // CHECK-NEXT: "role": "state"
   // CHECK: "kernels": [
   // CHECK: "id": "kernel",
-  // CHECK-NEXT: "digest": "d",
+  // CHECK-NEXT: "digest": "sha256:{{[0-9a-f]+}}",
   // CHECK-NEXT: "slots": 9
   // CHECK: "dims": [
   // CHECK: "name": "T",

@@ -172,3 +172,25 @@ module {
     return %y : tensor<0x64xf32>
   }
 }
+
+// -----
+
+// A new value of a state is computed in the state's place when nobody reads the old one, through updates of it too.
+
+// CHECK-LABEL: func.func @overwritten(
+// CHECK-SAME:    %[[X:.*]]: memref<4xf32> {ck.input = "x"}, %[[S:.*]]: memref<4xf32> {ck.state = @s})
+// CHECK-NEXT:    ck.call @exp ins(input = %[[X]] : memref<4xf32>) outs(output = %[[S]] : memref<4xf32>) sizes(N = 4)
+// CHECK-NEXT:    ck.call @add_into ins(a = %[[X]] : memref<4xf32>) outs(sum = %[[S]] : memref<4xf32>) sizes(N = 4)
+// CHECK-NEXT:    return
+module {
+  ck.buffer @s state : tensor<4xf32>
+  ck.provider @exp {digest = "", numerics = "f32", inventory_op = "exp", signature = "input[...N]:f32 -> output[...N]:f32"}
+  ck.provider @add_into {digest = "", numerics = "f32", inventory_op = "add", signature = "a[...N]:f32 -> sum[...N]:f32+="}
+  func.func @overwritten(%x: tensor<4xf32> {ck.input = "x"}, %s: tensor<4xf32> {ck.state = @s})
+      -> (tensor<4xf32> {ck.state = @s}) attributes {ck.entry} {
+    %e = tensor.empty() : tensor<4xf32>
+    %a = ck.call @exp ins(input = %x : tensor<4xf32>) outs(output = %e : tensor<4xf32>) sizes(N = 4) -> tensor<4xf32>
+    %b = ck.call @add_into ins(a = %x : tensor<4xf32>) outs(sum = %a : tensor<4xf32>) sizes(N = 4) -> tensor<4xf32>
+    return %b : tensor<4xf32>
+  }
+}

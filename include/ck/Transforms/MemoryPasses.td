@@ -16,8 +16,9 @@ def CKBufferize : Pass<"ck-bufferize", "::mlir::ModuleOp"> {
 
     - a result tagged `ck.output` or `ck.const` becomes a trailing memref argument with the same tag, into which the
       value is computed directly where possible; its `ck.dims` name the dims that its run-time extents come from;
-    - a result tagged `ck.state` is dropped: the argument of that state is updated in place. A program that would need a
-      copy of a state (it reads an old version after an update, or returns something else) is an error;
+    - a result tagged `ck.state` is dropped: the argument of that state is updated in place, or, where nobody looks at its
+      old value, the new one is computed there. A program that would need a copy of a state (it reads an old version after
+      an update, or returns something else) is an error;
     - where one-shot analysis needs a copy (an output that equals an input, a value returned twice), it becomes a call of
       a copy provider: one that the module embeds, else the fitting map of `maps`. No `memref.copy` remains.
 

@@ -21,8 +21,9 @@ def CKBuildTrainStep : Pass<"ck-build-train-step", "::mlir::ModuleOp"> {
     - `adamw` (Loshchilov and Hutter, Decoupled Weight Decay Regularization, 2019) or `sgd` updates each parameter. The
       inputs `lr` (f32) and `step` (i32, from 1) are run-time scalars. Tensors of two or more dims decay, unless `no-decay`
       matches their name;
-    - with `accumulate`, gradients are states as well: the new entry `@accumulate` adds those of one micro-batch, and the
-      step adds its own, applies the sum and leaves zeros.
+    - gradients are states as well, so that they can be read after a step. With `accumulate` the new entry `@accumulate`
+      adds those of one micro-batch, and the step adds its own, applies the sum and leaves zeros; without it each step
+      overwrites them.
 
     Before:
 
@@ -45,15 +46,17 @@ def CKBuildTrainStep : Pass<"ck-build-train-step", "::mlir::ModuleOp"> {
 
     ```mlir
     ck.buffer @w state : tensor<8x4xf32>
-    func.func @train_step(%x: ..., %t: ..., %w: tensor<8x4xf32> {ck.state = @w}, %lr: tensor<1xf32> {ck.input = "lr"},
-                          %step: tensor<1xi32> {ck.input = "step"})
-        -> (tensor<1xf32> {ck.output = "loss"}, tensor<8x4xf32> {ck.state = @w}, tensor<1xf32> {ck.output = "grad_norm"}) {
+    ck.buffer @d_w state : tensor<8x4xf32>
+    func.func @train_step(%x: ..., %t: ..., %w: tensor<8x4xf32> {ck.state = @w}, %d: tensor<8x4xf32> {ck.state = @d_w},
+                          %lr: tensor<1xf32> {ck.input = "lr"}, %step: tensor<1xi32> {ck.input = "step"})
+        -> (tensor<1xf32> {ck.output = "loss"}, tensor<8x4xf32> {ck.state = @w}, tensor<8x4xf32> {ck.state = @d_w},
+            tensor<1xf32> {ck.output = "grad_norm"}) {
       ...
       %s = ck.sum_squares %dw : (tensor<8x4xf32>) -> tensor<1xf64>
       %norm, %factor = ck.clip_factor %s {max_norm = 1.0 : f64} : (tensor<1xf64>) -> (tensor<1xf32>, tensor<1xf32>)
       %w1 = ck.sgd %w grad %dw lr %lr factor %factor {weight_decay = 0.1 : f64}
           : (tensor<8x4xf32>, tensor<8x4xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<8x4xf32>
-      return %l, %w1, %norm : tensor<1xf32>, tensor<8x4xf32>, tensor<1xf32>
+      return %l, %w1, %dw, %norm : tensor<1xf32>, tensor<8x4xf32>, tensor<8x4xf32>, tensor<1xf32>
     }
     ```
   }];

@@ -48,6 +48,30 @@ std::string stepLine(const StepReport &report, double rate, double validation) {
   return line;
 }
 
+void LossBar::add(const StepReport &report) {
+  if (first == 0)
+    first = report.step;
+  int64_t total = std::max<int64_t>(report.steps - first + 1, 1);
+  int64_t column = std::min((report.step - first) * kColumns / total, kColumns - 1);
+  sums[column] += report.row.loss;
+  ++counts[column];
+}
+
+std::string LossBar::draw(int64_t width) const {
+  static const char *const blocks[] = {"\u2581", "\u2582", "\u2583", "\u2584", "\u2585", "\u2586", "\u2587", "\u2588"};
+  std::vector<double> means;
+  for (int64_t column = 0; column < width; ++column)
+    if (int64_t i = column * kColumns / width; counts[i])
+      means.push_back(sums[i] / static_cast<double>(counts[i]));
+  std::string text;
+  for (double mean : means) {
+    auto [low, high] = std::minmax_element(means.begin(), means.end());
+    double height = *high > *low ? (mean - *low) / (*high - *low) : 0;
+    text += blocks[std::isfinite(height) ? static_cast<int>(height * 7 + 0.5) : 7];
+  }
+  return text + std::string(width - static_cast<int64_t>(means.size()), ' ');
+}
+
 /// Width of a terminal; 80 if it does not say.
 static int64_t columnsOf(std::FILE *terminal) {
   struct winsize size;
@@ -60,6 +84,7 @@ void ConsoleReport::onStep(const StepReport &report) {
     std::fwrite(line.data(), 1, line.size(), records);
     std::fflush(records);
   }
+  bar.add(report);
   bool measured = !std::isnan(report.row.validation);
   if (measured)
     validation = report.row.validation;
@@ -68,10 +93,10 @@ void ConsoleReport::onStep(const StepReport &report) {
   std::string line = stepLine(report, seconds > 0 ? static_cast<double>(rows) / seconds : 0, validation);
   if (isTerminal) {
     // A line that wraps would no longer stay in its place.
-    int64_t room = columnsOf(people) - 1, width = std::clamp<int64_t>(room - int64_t(line.size()) - 3, 0, 24);
-    int64_t filled = width * report.step / std::max<int64_t>(report.steps, 1);
-    std::string bar = width > 3 ? "[" + std::string(filled, '=') + std::string(width - filled, ' ') + "] " : "";
-    std::fprintf(people, "\r\x1b[K%s", (bar + line).substr(0, room).c_str());
+    int64_t room = columnsOf(people) - 1,
+            width = std::clamp<int64_t>(room - int64_t(line.size()) - 3, 0, LossBar::kColumns);
+    std::string curve = width > 3 ? "[" + bar.draw(width) + "] " : "";
+    std::fprintf(people, "\r\x1b[K%s%s", curve.c_str(), line.substr(0, room).c_str());
     lineIsOpen = true;
   } else if (first || measured || report.step == report.steps ||
              report.step % std::max<int64_t>(report.steps / 20, 1) == 0) {

@@ -8,18 +8,33 @@
 
 namespace ck {
 
+int64_t Windows::count() const {
+  int64_t rows = std::max<int64_t>(range.size() - 1, 0), leading = std::min(lead, rows);
+  return (leading > 0) + (rows - leading + length - 1) / length;
+}
+
 void Windows::add(int64_t window, const TokenStream &tokens, Batch &batch) const {
-  int64_t begin = range.begin + window * length, end = std::min(begin + length, range.end - 1);
+  int64_t begin = range.begin + (lead > 0 && window > 0 ? lead + (window - 1) * length : window * length);
+  int64_t end = std::min(begin + (lead > 0 && window == 0 ? lead : length), range.end - 1);
   for (int64_t i = begin; i < end; ++i)
     batch.addRow(tokens[i], tokens[i + 1]);
   batch.endSequence();
 }
 
+/// Two rounds of the generator keep (seed, epoch) apart from (seed + 1, epoch - 1).
+static Random epochRandom(uint64_t seed, int64_t epoch) {
+  return Random(Random(seed).next() + static_cast<uint64_t>(epoch));
+}
+
+int64_t epochLead(int64_t length, uint64_t seed, int64_t epoch) {
+  // A stream of its own: the order of windows must not depend on how long they are.
+  return epoch == 0 ? 0 : static_cast<int64_t>(epochRandom(~seed, epoch).uniform() * static_cast<double>(length));
+}
+
 std::vector<uint32_t> epochOrder(int64_t count, uint64_t seed, int64_t epoch) {
   std::vector<uint32_t> order(count);
   std::iota(order.begin(), order.end(), 0);
-  // Two rounds of the generator keep (seed, epoch) apart from (seed + 1, epoch - 1).
-  Random random(Random(seed).next() + static_cast<uint64_t>(epoch));
+  Random random = epochRandom(seed, epoch);
   for (int64_t i = count - 1; i > 0; --i)
     std::swap(order[i], order[static_cast<int64_t>(random.uniform() * static_cast<double>(i + 1))]);
   return order;
@@ -30,26 +45,29 @@ namespace {
 class WindowSource : public DataSource {
 public:
   WindowSource(TokenStream tokens, Windows windows, int64_t batchSize, int64_t accumulate, uint64_t seed)
-      : tokens(std::move(tokens)), windows(windows), batchSize(batchSize), accumulate(accumulate), seed(seed) {}
+      : tokens(std::move(tokens)), windows(windows), batchSize(batchSize), accumulate(accumulate), seed(seed),
+        mostWindows(windows.count() + (windows.length > 1)) {}
 
   std::vector<Batch> next(DataPosition &position) override {
     if (position.epoch != orderEpoch) {
+      windows.lead = epochLead(windows.length, seed, position.epoch);
       order = epochOrder(windows.count(), seed, position.epoch);
       orderEpoch = position.epoch;
     }
     std::vector<Batch> batches;
-    while (static_cast<int64_t>(batches.size()) < accumulate && position.index < windows.count()) {
+    const int64_t count = static_cast<int64_t>(order.size());
+    while (static_cast<int64_t>(batches.size()) < accumulate && position.index < count) {
       Batch &batch = batches.emplace_back();
-      for (int64_t i = 0; i < batchSize && position.index < windows.count(); ++i)
+      for (int64_t i = 0; i < batchSize && position.index < count; ++i)
         windows.add(order[position.index++], tokens, batch);
     }
-    if (position.index == windows.count())
+    if (position.index == count)
       position = {position.epoch + 1, 0};
     return batches;
   }
 
   int64_t maxRows() const override { return maxSequences() * windows.longest(); }
-  int64_t maxSequences() const override { return std::min(batchSize, windows.count()); }
+  int64_t maxSequences() const override { return std::min(batchSize, mostWindows); }
   int64_t maxPositions() const override { return windows.longest(); }
 
 private:
@@ -57,6 +75,7 @@ private:
   Windows windows;
   int64_t batchSize, accumulate;
   uint64_t seed;
+  int64_t mostWindows; ///< of an epoch: a lead may make one more
   std::vector<uint32_t> order;
   int64_t orderEpoch = -1;
 };

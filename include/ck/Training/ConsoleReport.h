@@ -20,8 +20,25 @@ std::string stepJson(const StepReport &report);
 /// if unknown; `validation` the last one, NaN if none.
 std::string stepLine(const StepReport &report, double rate, double validation);
 
-/// Writes progress to `people`: on a terminal a bar that stays in its place, else a line for about every twentieth of
-/// the run and for each validation; and, if `records` is given, a line of JSON for each step there.
+/// How far a run is and how its loss has fallen, in one line: a bar that fills with the curve of the loss.
+class LossBar {
+public:
+  static constexpr int64_t kColumns = 24;
+
+  void add(const StepReport &report);
+  /// `width` columns (at most kColumns), each the mean loss of its share of the run, as a block between the least (low)
+  /// and the greatest (high) loss so far; spaces for what is to come. A block takes three bytes of UTF-8.
+  std::string draw(int64_t width) const;
+
+private:
+  double sums[kColumns] = {};
+  int64_t counts[kColumns] = {};
+  int64_t first = 0;
+};
+
+/// Writes progress to `people`: on a terminal a LossBar and the numbers, which stay in their place, else a line for
+/// about every twentieth of the run and for each validation; and, if `records` is given, a line of JSON for each step
+/// there.
 class ConsoleReport : public TrainObserver {
 public:
   ConsoleReport(std::FILE *people, bool isTerminal, std::FILE *records)
@@ -38,6 +55,7 @@ private:
   bool lineIsOpen = false, first = true;
   double seconds = 0, validation = std::nan("");
   int64_t rows = 0;
+  LossBar bar;
 };
 
 } // namespace ck

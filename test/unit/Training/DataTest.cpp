@@ -83,28 +83,46 @@ TEST(TokenStream, DigestsTellCorporaApart) {
   EXPECT_NE(TokenStream::fromIds({1}).digest(), TokenStream::fromIds({1, 1}).digest());
 }
 
+void expectEveryTokenOnce(int64_t size, int64_t length, int64_t lead) {
+  SCOPED_TRACE(std::to_string(size) + " tokens, windows of " + std::to_string(length) + ", lead " +
+               std::to_string(lead));
+  Ids ids(size + 3);
+  for (size_t i = 0; i < ids.size(); ++i)
+    ids[i] = static_cast<int32_t>(i);
+  Windows windows{{3, size + 3}, length, lead};
+  Batch batch;
+  for (int64_t w = 0; w < windows.count(); ++w)
+    windows.add(w, TokenStream::fromIds(ids), batch);
+  ASSERT_EQ(batch.rows(), size - 1);
+  EXPECT_EQ(batch.valid, size - 1);
+  EXPECT_EQ(batch.seqs.back(), size - 1);
+  for (int64_t i = 0; i < batch.rows(); ++i) {
+    EXPECT_EQ(batch.tokens[i], i + 3);
+    EXPECT_EQ(batch.targets[i], i + 4);
+    EXPECT_EQ(batch.pos[i], i < lead ? i : (i - lead) % length);
+  }
+  EXPECT_LE(windows.longest(), length);
+}
+
 TEST(Windows, EveryTokenButTheFirstIsPredictedOnce) {
   for (int64_t size : {2, 3, 4, 5, 9, 10, 31})
-    for (int64_t length : {1, 2, 4, 9, 100}) {
-      Ids ids(size + 3);
-      for (size_t i = 0; i < ids.size(); ++i)
-        ids[i] = static_cast<int32_t>(i);
-      Windows windows{{3, size + 3}, length};
-      Batch batch;
-      for (int64_t w = 0; w < windows.count(); ++w)
-        windows.add(w, TokenStream::fromIds(ids), batch);
-      ASSERT_EQ(batch.rows(), size - 1) << size << " " << length;
-      EXPECT_EQ(batch.valid, size - 1);
-      EXPECT_EQ(batch.seqs.back(), size - 1);
-      for (int64_t i = 0; i < batch.rows(); ++i) {
-        EXPECT_EQ(batch.tokens[i], i + 3);
-        EXPECT_EQ(batch.targets[i], i + 4);
-        EXPECT_EQ(batch.pos[i], i % length);
-      }
-      EXPECT_LE(windows.longest(), length);
-    }
+    for (int64_t length : {1, 2, 4, 9, 100})
+      for (int64_t lead : {0, 1, 3, 8})
+        if (lead < length)
+          expectEveryTokenOnce(size, length, lead);
   EXPECT_EQ((Windows{{0, 1}, 4}.count()), 0);
   EXPECT_EQ((Windows{{0, 0}, 4}.count()), 0);
+}
+
+TEST(Windows, LaterEpochsBeginElsewhere) {
+  EXPECT_EQ(epochLead(128, 7, 0), 0);
+  EXPECT_EQ(epochLead(1, 7, 3), 0);
+  std::set<int64_t> leads;
+  for (int64_t epoch = 1; epoch < 100; ++epoch)
+    leads.insert(epochLead(128, 7, epoch));
+  EXPECT_GE(*leads.begin(), 0);
+  EXPECT_LT(*leads.rbegin(), 128);
+  EXPECT_GT(leads.size(), 40u);
 }
 
 TEST(WindowSource, AnEpochIsAPermutationAndPositionsResume) {

@@ -177,12 +177,22 @@ TEST(ConsoleReport, LinesForFilesAndABarForTerminals) {
   std::string bar = shown(true, 40);
   EXPECT_EQ(std::count(bar.begin(), bar.end(), '\n'), 1);
   EXPECT_EQ(std::count(bar.begin(), bar.end(), '\r'), 40);
-  EXPECT_CONTAINS(bar, "=] step 40/40");
-  // No terminal says how wide it is here: each line must fit 80 columns.
+  EXPECT_CONTAINS(bar, "\u2581] step 40/40");
+  // No terminal says how wide it is here: each line must fit 80 columns. A block is three bytes of one column.
   for (size_t at = 0, next; at < bar.size(); at = next) {
     next = std::min(bar.find('\r', at + 1), bar.size());
-    EXPECT_LE(next - at, 80u + 4); // with the escape sequence
+    int64_t continuations =
+        std::count_if(bar.begin() + at, bar.begin() + next, [](char c) { return (c & 0xc0) == 0x80; });
+    EXPECT_LE(int64_t(next - at) - continuations, 80 + 4); // with the escape sequence
   }
+}
+
+TEST(LossBar, FallsWithTheLossAndFillsWithTheRun) {
+  LossBar bar;
+  EXPECT_EQ(bar.draw(4), "    ");
+  for (int64_t step = 1; step <= 60; ++step)
+    bar.add(StepReport{step, 80, 0, {8.0 - double(step) / 10, 1e-3, 0.5}, 1, 1, 1});
+  EXPECT_EQ(bar.draw(4), "\u2588\u2585\u2581 ");
 }
 
 Batch someBatch(int32_t vocab) {

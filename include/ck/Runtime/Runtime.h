@@ -93,9 +93,9 @@ typedef struct ck_profile_row {
 CK_API void ck_profile_enable(ck_context *ctx, int on);
 CK_API int64_t ck_profile_rows(const ck_context *ctx, const ck_profile_row **rows);
 
-/* Looking for the first NaN or infinity: off by default. While it is on, a kernel call after which a float operand that it
- * writes holds one fails with CK_NOT_FINITE; the message names kernel, operand, element and, in an entry, the step. Costs
- * a pass over every result. */
+/* Looking for the first NaN or infinity: off by default. While it is on, a kernel call after which a float operand that
+ * it writes holds one fails with CK_NOT_FINITE; the message names kernel, operand, element and, in an entry, the step.
+ * Costs a pass over every result. */
 CK_API void ck_context_check_finite(ck_context *ctx, int on);
 
 /*--- Kernels: the registry generated from the kernel maps -----------------------------------------------------------*/

@@ -26,5 +26,7 @@ Result<mlir::OwningOpRef<mlir::ModuleOp>> ck::importModel(mlir::MLIRContext &con
     std::filesystem::path relative = std::filesystem::proximate(**weights, base, code);
     options.weightsFile = code ? **weights : relative.string();
   }
+  if (options.training)
+    return buildTrainingDecoder(context, *config, *options.training, options.weightsFile);
   return buildDecoder(context, *config, options);
 }

@@ -33,6 +33,11 @@ static llvm::cl::opt<std::string>
     logits("logits", llvm::cl::desc("import: rows of logits that @prefill gives, last or all (default last)"),
            llvm::cl::init("last"));
 
+static llvm::cl::list<int64_t>
+    train("train", llvm::cl::CommaSeparated, llvm::cl::value_desc("rows[,sequences[,positions]]"),
+          llvm::cl::desc("import: build the loss for training on at most this many rows, sequences (default 1) and "
+                         "positions (default: rows) a call"));
+
 static llvm::cl::opt<std::string>
     save("save", llvm::cl::desc("ck-buffer-report: what attention keeps for its gradient, lse or probs (default lse)"),
          llvm::cl::init("lse"));
@@ -64,6 +69,15 @@ static OwningOpRef<Operation *> importFile(llvm::SourceMgr &sources, MLIRContext
   options.allLogits = logits == "all";
   if (logits != "all" && logits != "last")
     return refuse("--logits must be last or all, got '" + logits + "'");
+  if (train.size() > 3)
+    return refuse("--train takes at most rows, sequences and positions, got " + Twine(train.size()) + " numbers");
+  if (!train.empty()) {
+    TrainingShape shape;
+    shape.rows = train[0];
+    shape.sequences = train.size() > 1 ? train[1] : 1;
+    shape.positions = train.size() > 2 ? train[2] : train[0];
+    options.training = shape;
+  }
   std::string path = sources.getMemoryBuffer(sources.getMainFileID())->getBufferIdentifier().str();
   auto module = importModel(*context, path, options, outputFolder);
   if (!module) {

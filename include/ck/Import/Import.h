@@ -13,21 +13,6 @@
 
 namespace ck {
 
-/// What the user chooses at import; all sizes in tokens.
-struct ImportOptions {
-  int64_t context = 0;     ///< rows of the KV caches; 0 = min(the model's, 4096)
-  int64_t chunk = 512;     ///< most rows of one @prefill call; at most `context` is used
-  bool allLogits = false;  ///< @prefill gives the logits of every row, not of the last one
-  std::string weightsFile; ///< container that buffers name; empty = buffers without `from`
-};
-
-/// The context that `options` give for `config`. Error: outside 1..2^31-1.
-Result<int64_t> chosenContext(const ModelConfig &config, const ImportOptions &options);
-
-/// Builds entries @decode (one row) and @prefill (up to `chunk` rows) of a Llama-family decoder.
-Result<mlir::OwningOpRef<mlir::ModuleOp>> buildDecoder(mlir::MLIRContext &context, const ModelConfig &config,
-                                                       const ImportOptions &options);
-
 /// What a training program is planned for; each call may have less.
 struct TrainingShape {
   int64_t rows = 0;      ///< tokens of all sequences of one call
@@ -36,6 +21,23 @@ struct TrainingShape {
   bool trainStep = true; ///< wants entry @train_step
   bool eval = true;      ///< wants entry @eval
 };
+
+/// What the user chooses at import; all sizes in tokens.
+struct ImportOptions {
+  int64_t context = 0;     ///< rows of the KV caches; 0 = min(the model's, 4096)
+  int64_t chunk = 512;     ///< most rows of one @prefill call; at most `context` is used
+  bool allLogits = false;  ///< @prefill gives the logits of every row, not of the last one
+  std::string weightsFile; ///< container that buffers name; empty = buffers without `from`
+  /// Of importModel: build the entries of training instead, of this shape; context and chunk mean nothing then.
+  std::optional<TrainingShape> training;
+};
+
+/// The context that `options` give for `config`. Error: outside 1..2^31-1.
+Result<int64_t> chosenContext(const ModelConfig &config, const ImportOptions &options);
+
+/// Builds entries @decode (one row) and @prefill (up to `chunk` rows) of a Llama-family decoder.
+Result<mlir::OwningOpRef<mlir::ModuleOp>> buildDecoder(mlir::MLIRContext &context, const ModelConfig &config,
+                                                       const ImportOptions &options);
 
 /// Builds the loss of a Llama-family decoder up to twice: as entry @train_step, whose loss is tagged `ck.loss` for
 /// --ck-autodiff, and as entry @eval. Both take tokens, targets (-100: ignored) and positions of T rows, `seqs` (S

@@ -130,6 +130,12 @@ void Checker::checkAs(const KernelMap &map, const Implements &implements, const 
     }
   }
   report.geometries += accepted;
+  if (options.onlyGeometry >= last) {
+    report.failures.push_back({implements.op, -1, "",
+                               "there is no geometry " + std::to_string(options.onlyGeometry) + ": they are 0 to " +
+                                   std::to_string(last - 1)});
+    return;
+  }
   // An edge case may be impossible, most of the others must not be.
   if (accepted == 0 || (options.onlyGeometry < 0 && accepted * 2 < options.geometries))
     report.failures.push_back({implements.op, -1, "",

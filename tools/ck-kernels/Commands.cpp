@@ -22,7 +22,11 @@ static std::string familyOf(const KernelMap &map) {
 }
 
 static Result<std::vector<KernelMap>> loadMaps(const Arguments &arguments) {
-  return loadKernelMaps(arguments.mapDir.empty() ? defaultKernelMapDir() : arguments.mapDir);
+  std::string folder = arguments.mapDir.empty() ? defaultKernelMapDir() : arguments.mapDir;
+  Result<std::vector<KernelMap>> maps = loadKernelMaps(folder);
+  if (maps && maps->empty())
+    return Error{folder + ": holds no kernel map"};
+  return maps;
 }
 
 /// The maps of --all, --family and the ids named.

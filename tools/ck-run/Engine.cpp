@@ -132,6 +132,9 @@ Result<std::unique_ptr<Engine>> Engine::create(const EngineOptions &options) {
     if (!config)
       return config.error();
     engine->modelConfig = *config;
+    if (options.import.context > config->maxContext && !options.quiet)
+      llvm::errs() << "ck-run: warning: --context " << options.import.context << " is above the " << config->maxContext
+                   << " positions that " << options.model << " was made for\n";
   }
   if (Status status = engine->compile(options); !status)
     return status.error();

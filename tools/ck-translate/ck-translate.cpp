@@ -58,7 +58,7 @@ static void findOutputFolder(int argc, char **argv) {
   }
 }
 
-static OwningOpRef<Operation *> importFile(llvm::SourceMgr &sources, MLIRContext *context) {
+static OwningOpRef<Operation *> importFile(llvm::SourceMgr &sources, MLIRContext *context, bool wantsGguf) {
   auto refuse = [&](const Twine &message) {
     emitError(UnknownLoc::get(context)) << message;
     return OwningOpRef<Operation *>();
@@ -78,7 +78,12 @@ static OwningOpRef<Operation *> importFile(llvm::SourceMgr &sources, MLIRContext
     shape.positions = train.size() > 2 ? train[2] : train[0];
     options.training = shape;
   }
-  std::string path = sources.getMemoryBuffer(sources.getMainFileID())->getBufferIdentifier().str();
+  const llvm::MemoryBuffer &file = *sources.getMemoryBuffer(sources.getMainFileID());
+  std::string path = file.getBufferIdentifier().str();
+  if (file.getBuffer().starts_with("GGUF") && !wantsGguf)
+    return refuse(path + ": is a GGUF file; --import-gguf reads it, --import-hf reads a config.json");
+  if (wantsGguf && llvm::sys::path::extension(path) == ".json")
+    return refuse(path + ": is no GGUF file; --import-hf reads a config.json");
   auto module = importModel(*context, path, options, outputFolder);
   if (!module) {
     const Error &error = module.error();
@@ -155,9 +160,14 @@ int main(int argc, char **argv) {
     registry.insert<CKDialect>();
     registerBufferizableOpInterfaceExternalModels(registry);
   };
+  auto import = [](bool wantsGguf) {
+    return
+        [wantsGguf](llvm::SourceMgr &sources, MLIRContext *context) { return importFile(sources, context, wantsGguf); };
+  };
   TranslateToMLIRRegistration hf("import-hf", "build the graph of a Hugging Face model from its config.json",
-                                 importFile, registerDialects);
-  TranslateToMLIRRegistration gguf("import-gguf", "build the graph of a GGUF model", importFile, registerDialects);
+                                 import(/*wantsGguf=*/false), registerDialects);
+  TranslateToMLIRRegistration gguf("import-gguf", "build the graph of a GGUF model", import(/*wantsGguf=*/true),
+                                   registerDialects);
   TranslateToMLIRRegistration decoder(
       "standard-decoder", "build the standard decoder (the input is not read)",
       [](llvm::SourceMgr &, MLIRContext *context) -> OwningOpRef<Operation *> {

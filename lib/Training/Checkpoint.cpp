@@ -80,6 +80,9 @@ Status Checkpoint::read() {
       return bad(std::string(key) + " is " + (value ? value->brief() : "missing") + "; expected a natural number");
     *out = *value->asInteger();
   }
+  if (contents.updates > contents.step)
+    return bad("it counts " + std::to_string(contents.updates) + " updates in " + std::to_string(contents.step) +
+               " steps");
   const json::Value *options = root->find("options");
   if (!options || !options->asObject())
     return bad("it has no options");
@@ -134,6 +137,9 @@ Status Checkpoint::restore(const TrainProgram &program) const {
   for (auto [buffer, tensor] : copies)
     if (tensor->bytes)
       std::memcpy(buffer->data, tensor->data, tensor->bytes);
+  for (const std::vector<StateBuffer> *buffers : {&program.parameters(), &program.moments()})
+    if (std::string where = findNonFinite(*buffers); !where.empty())
+      return fail("BAD_INPUT", container.path(), ": is damaged: ", where);
   return Status::success();
 }
 

@@ -86,18 +86,17 @@ TokenRange TokenStream::validation() const {
 }
 
 std::string TokenStream::digest() const {
-  constexpr int64_t kEnds = 65536;
-  std::string bytes = std::to_string(count) + ":";
-  auto append = [&](int64_t from, int64_t to) {
-    for (int64_t i = from; i < to; ++i) {
-      uint32_t id = static_cast<uint32_t>((*this)[i]);
+  // A digest of the digests of pieces, so that a long stream is never held as text.
+  constexpr int64_t kPiece = 1 << 20;
+  std::string digests = std::to_string(count);
+  for (int64_t begin = 0; begin < count; begin += kPiece) {
+    std::string bytes;
+    for (int64_t i = begin; i < std::min(count, begin + kPiece); ++i)
       for (int shift = 0; shift < 32; shift += 8)
-        bytes += static_cast<char>(id >> shift);
-    }
-  };
-  append(0, std::min(count, kEnds));
-  append(std::max(kEnds, count - kEnds), count);
-  return sha256(bytes);
+        bytes += static_cast<char>(static_cast<uint32_t>((*this)[i]) >> shift);
+    digests += sha256(bytes);
+  }
+  return sha256(digests);
 }
 
 } // namespace ck

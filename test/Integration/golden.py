@@ -49,6 +49,22 @@ class Golden(Case):
         reasons = ("stored as", "yarn", "has no op", "not one of the classes", "does not start at the first column")
         self.run_all("ggml", GGML, lambda op, case: any(text in case["reason"] for text in reasons))
 
+    def test_a_tensor_that_the_metadata_list_must_be_there(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for op, tensor in (("attention_causal", "case0.d_q"), ("layernorm", "case1.rstd"), ("rmsnorm", "case0.x")):
+                with open(os.path.join(GOLDEN, "torch", f"{op}.safetensors"), "rb") as source:
+                    data = source.read()
+                size = struct.unpack("<Q", data[:8])[0]
+                header = json.loads(data[8:8 + size])
+                header[tensor + ".lost"] = header.pop(tensor)
+                text = json.dumps(header).encode()
+                path = os.path.join(folder, f"{op}.safetensors")
+                with open(path, "wb") as file:
+                    file.write(struct.pack("<Q", len(text)) + text + data[8 + size:])
+                code, out, err = run("ck-kernels", "golden", path)
+                self.assertEqual(code, 1, out)
+                self.assertIn(f"has no tensor {tensor}", out + err)
+
     def test_damaged_cases_never_crash(self):
         """Tensors left out, with dims swapped or put together: a failed case or one error, and no signal."""
         random.seed(3)

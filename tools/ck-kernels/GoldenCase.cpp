@@ -129,6 +129,12 @@ static Status readTorchCase(const Container &container, const std::string &text,
         return std::count(results.begin(), results.end(), name) != 0;
       },
       into);
+  for (const char *list : {"inputs", "outputs", "saved", "upstream", "grads"})
+    if (json.contains(list) && json[list].is_array())
+      for (const Json &name : json[list])
+        if (name.is_string() && !into.expected.count(name.get<std::string>()) &&
+            !into.values.count(name.get<std::string>()) && !into.foreign.count(name.get<std::string>()))
+          return Error{"has no tensor " + prefix + name.get<std::string>() + ", which its metadata list under " + list};
   for (const auto &[name, value] : into.expected) {
     double naive = 0;
     if (json.contains("f32_torch_err") && json["f32_torch_err"].is_object() && json["f32_torch_err"].contains(name) &&

@@ -4,6 +4,7 @@
 
 #include "ck/Import/Formats/SafetensorsWriter.h"
 #include "ck/Training/SessionProgram.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/raw_ostream.h"
 
 namespace cl = llvm::cl;
@@ -81,6 +82,8 @@ int ck::run::runGrad() {
   Result<ModelInputs> inputs = loadModelInputs(modelPath(), true);
   if (!inputs)
     return fail(inputs.error());
+  if (llvm::sys::fs::equivalent(out.getValue(), inputs->weightsFile))
+    return fail({"--out is " + out + ", the file with the weights; choose another one"});
   Result<std::vector<Sequence>> sequences = readBatchFile(batchPath, inputs->config.vocab);
   if (!sequences)
     return fail(sequences.error());

@@ -8,6 +8,7 @@
 
 #include "ck/Training/ConsoleReport.h"
 #include "ck/Training/SessionProgram.h"
+#include "llvm/Support/Regex.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <csignal>
@@ -39,8 +40,10 @@ static cl::opt<int64_t> accumulate("accumulate", cl::desc("calls whose gradients
 static cl::opt<double> lr("lr", cl::desc("greatest learning rate (default 1e-3)"), cl::init(1e-3), CK_TRAIN);
 static cl::opt<double> minLr("min-lr", cl::desc("learning rate at the end of cosine (default: a tenth of --lr)"),
                              CK_TRAIN);
-static cl::opt<int64_t> warmup("warmup", cl::desc("steps in which the rate rises (default: a tenth, at most 100)"),
-                               CK_TRAIN);
+static cl::opt<int64_t>
+    warmup("warmup",
+           cl::desc("steps in which the rate rises (default: with cosine a tenth, at most 100; with constant 0)"),
+           CK_TRAIN);
 static cl::opt<std::string> schedule("schedule", cl::desc("constant or cosine (default)"), cl::init("cosine"),
                                      CK_TRAIN);
 static cl::opt<std::string> optimizer("optimizer", cl::desc("adamw (default) or sgd"), cl::init("adamw"), CK_TRAIN);
@@ -84,6 +87,7 @@ private:
   Status loadConfig();
   Status loadData();
   Status openDirectory();
+  Result<std::string> parametersWithoutDecay() const;
   Status compile();
   Status fillParameters();
   Status checkGradients();
@@ -91,6 +95,7 @@ private:
 
   EngineOptions engineFlags;
   ModelInputs inputs;
+  std::string exempt; ///< a regular expression over CK's names of parameters; empty = none
   std::unique_ptr<DataSource> data;
   std::optional<Validation> validation;
   std::string dataDigest;
@@ -148,7 +153,8 @@ Status TrainRun::checkOptions() {
   rates.peak = lr;
   rates.last = minLr.getNumOccurrences() ? double(minLr) : lr / 10;
   rates.steps = steps;
-  rates.warmup = warmup.getNumOccurrences() ? int64_t(warmup) : std::min<int64_t>(100, steps / 10);
+  // A constant rate may go on for more steps later, so nothing about it depends on their number.
+  rates.warmup = warmup.getNumOccurrences() ? int64_t(warmup) : constant ? 0 : std::min<int64_t>(100, steps / 10);
   return Status::success();
 }
 
@@ -157,6 +163,10 @@ Status TrainRun::loadConfig() {
   if (!loaded)
     return loaded.error();
   inputs = *std::move(loaded);
+  Result<std::string> names = parametersWithoutDecay();
+  if (!names)
+    return names.error();
+  exempt = *names;
   return Status::success();
 }
 
@@ -175,6 +185,7 @@ Status TrainRun::loadData() {
     data = fixedSource(*sequences, each);
     std::vector<int32_t> all;
     for (const Sequence &sequence : *sequences) {
+      all.push_back(static_cast<int32_t>(sequence.tokens.size())); // where one ends matters too
       all.insert(all.end(), sequence.tokens.begin(), sequence.tokens.end());
       all.insert(all.end(), sequence.targets.begin(), sequence.targets.end());
     }
@@ -259,8 +270,31 @@ Status TrainRun::openDirectory() {
                  "; go on with --resume, or choose another folder"};
   if (Status status = opening->checkOptions(identity()); !status)
     return status;
+  DataPosition position = opening->state().position;
+  if (data->next(position).empty())
+    return Error{directory->checkpoint() + ": its position in the data, window " +
+                     std::to_string(opening->state().position.index) + " of epoch " +
+                     std::to_string(opening->state().position.epoch) + ", is behind the last one",
+                 "OUT_OF_RANGE"};
   checkpoint.emplace(*std::move(opening));
   return Status::success();
+}
+
+/// --no-decay as the pass wants it: the parameters that it matches under CK's names or under the file's.
+Result<std::string> TrainRun::parametersWithoutDecay() const {
+  if (noDecay.empty())
+    return std::string();
+  llvm::Regex pattern(noDecay);
+  std::string reason, names;
+  if (!pattern.isValid(reason))
+    return Error{"--no-decay must be a regular expression, got '" + noDecay + "' (" + reason + ")"};
+  for (const WeightSpec &spec : weightTable(inputs.config))
+    if (pattern.match(spec.logical) || pattern.match(spec.tensor))
+      names += (names.empty() ? "" : "|") + llvm::Regex::escape(spec.logical);
+  if (names.empty())
+    return Error{"--no-decay '" + noDecay + "' matches no parameter; they have names like '" +
+                 weightTable(inputs.config).front().tensor + "'"};
+  return "^(" + names + ")$";
 }
 
 Status TrainRun::compile() {
@@ -283,7 +317,7 @@ Status TrainRun::compile() {
   setup.weightDecay = weightDecay;
   setup.momentum = momentum;
   setup.clip = clip;
-  setup.noDecay = noDecay;
+  setup.noDecay = exempt;
   setup.checkpoint = recompute;
   setup.report = report;
   setup.engine = engineFlags.kind;

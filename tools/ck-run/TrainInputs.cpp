@@ -89,8 +89,11 @@ Result<ModelInputs> ck::run::loadModelInputs(const std::string &path, bool needW
   Result<Container> weights = Container::open(**file);
   if (!weights)
     return weights.error();
-  if (Status status = checkWeights(inputs.config, *weights); !status)
+  std::vector<std::string> unused;
+  if (Status status = checkWeights(inputs.config, *weights, &unused); !status)
     return status.error();
+  for (const std::string &tensor : unused)
+    llvm::errs() << "ck-run: warning: " << path << ": tensor '" << tensor << "' is not used by the model\n";
   inputs.weightsFile = **file;
   inputs.weights = *weights;
   return inputs;

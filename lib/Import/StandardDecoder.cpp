@@ -258,7 +258,8 @@ OwningOpRef<ModuleOp> DecoderBuilder::build() {
       func::FuncOp::create(builder, named("step"), "step", builder.getFunctionType({index, index, index}, {loss}));
   entry->setAttr("ck.entry", builder.getUnitAttr());
   Block *block = entry.addEntryBlock();
-  for (auto [i, name] : llvm::enumerate(ArrayRef<StringRef>{"tokens", "positions", "targets"}))
+  const StringRef inputNames[] = {"tokens", "positions", "targets"};
+  for (auto [i, name] : llvm::enumerate(inputNames))
     entry.setArgAttr(i, "ck.input", builder.getStringAttr(name));
   entry.setResultAttr(0, "ck.output", builder.getStringAttr("loss"));
   entry.setResultAttr(0, "ck.loss", builder.getUnitAttr());

@@ -195,7 +195,7 @@ Status attentionProbsGrad(Call &call) {
   for (int64_t h = 0; h < g.H; ++h)
     for (int64_t t = 0; t < g.T; ++t) {
       const double *p = &call.in("probs").data[(h * g.T + t) * g.T];
-      double *dScore = &dScores.data[(h * g.T + t) * g.T];
+      double *dScore = dScores.data.data() + ((h * g.T + t) * g.T);
       int64_t row = g.query(h, t), kvHead = h / (g.H / g.KV);
       double mean = 0;
       for (int64_t j = 0; j < g.T; ++j) {

@@ -154,7 +154,7 @@ bool prepareArgmax(Call &call, Random &random) {
   Tensor &input = call.inputs["input"];
   int64_t T = input.extent(0), V = input.extent(1);
   for (int64_t t = 0; t < T && V > 0; ++t) {
-    double *row = &input.data[t * V];
+    double *row = input.data.data() + (t * V);
     int64_t kind = random.below(4);
     if (kind == 0)
       row[random.below(V)] = *std::max_element(row, row + V);

@@ -32,7 +32,7 @@ Status crossEntropy(Call &call) {
   }
   double s = scale ? scale->data[0] : 1.0 / static_cast<double>(valid), sum = 0;
   for (int64_t t = 0; t < T; ++t) {
-    const double *row = &logits.data[t * V];
+    const double *row = logits.data.data() + (t * V);
     bool ignored = targets.integer(t) == ignoredTarget;
     double top = -INFINITY, total = 0;
     for (int64_t v = 0; v < V; ++v)

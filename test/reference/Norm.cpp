@@ -37,7 +37,7 @@ Status rmsNorm(Call &call) {
   if (Status status = expectGain(gain, gamma); !status)
     return status;
   for (int64_t t = 0; t < T; ++t) {
-    double r = reciprocalRoot(&input.data[t * E], E, call.number("eps"));
+    double r = reciprocalRoot(input.data.data() + (t * E), E, call.number("eps"));
     for (int64_t e = 0; e < E; ++e)
       output.data[t * E + e] = input.data[t * E + e] * r * gainOf(gain, gamma, e);
     if (rstd)
@@ -83,8 +83,8 @@ Status rmsNormGrad(Call &call) {
   if (dGamma && !gamma)
     return badCall("d_gamma is wanted, but there is no gamma");
   for (int64_t t = 0; t < T; ++t)
-    rmsNormRowGrad(&dOutput.data[t * E], &input.data[t * E], rstd.data[t], call.word("gain"), gamma, E,
-                   rowOf(dInput, t, E), rowOf(dGamma, 0, E));
+    rmsNormRowGrad(dOutput.data.data() + (t * E), input.data.data() + (t * E), rstd.data[t], call.word("gain"), gamma,
+                   E, rowOf(dInput, t, E), rowOf(dGamma, 0, E));
   return Status::success();
 }
 
@@ -98,7 +98,7 @@ Status layerNorm(Call &call) {
       !status)
     return status;
   for (int64_t t = 0; t < T; ++t) {
-    const double *x = &input.data[t * E];
+    const double *x = input.data.data() + (t * E);
     double m = 0, variance = 0;
     for (int64_t e = 0; e < E; ++e)
       m += x[e];
@@ -132,7 +132,7 @@ Status layerNormGrad(Call &call) {
       !status)
     return status;
   for (int64_t t = 0; t < T; ++t) {
-    const double *dy = &dOutput.data[t * E], *x = &input.data[t * E];
+    const double *dy = dOutput.data.data() + (t * E), *x = input.data.data() + (t * E);
     double m = call.in("mean").data[t], r = call.in("rstd").data[t], meanG = 0, meanGH = 0;
     for (int64_t e = 0; e < E; ++e) {
       meanG += dy[e] * gamma.data[e];
@@ -181,7 +181,7 @@ Status qkNorm(Call &call) {
   for (std::string side : {"q", "k"}) {
     const Tensor &x = call.in(side), &gamma = call.in(side + "_gamma");
     for (int64_t row = 0; row < (D ? x.elements() / D : 0); ++row) {
-      double r = reciprocalRoot(&x.data[row * D], D, call.number("eps"));
+      double r = reciprocalRoot(x.data.data() + (row * D), D, call.number("eps"));
       for (int64_t d = 0; d < D; ++d)
         call.out(side + "_out").data[row * D + d] = x.data[row * D + d] * r * gainOf(call.word("gain"), &gamma, d);
     }
@@ -207,9 +207,9 @@ Status qkNormGrad(Call &call) {
   for (std::string side : {"q", "k"}) {
     const Tensor &dy = call.in("d_" + side + "_out"), &x = call.in(side), &gamma = call.in(side + "_gamma");
     for (int64_t row = 0; row < (D ? x.elements() / D : 0); ++row)
-      rmsNormRowGrad(&dy.data[row * D], &x.data[row * D], reciprocalRoot(&x.data[row * D], D, call.number("eps")),
-                     call.word("gain"), &gamma, D, rowOf(call.wanted("d_" + side), row, D),
-                     rowOf(call.wanted("d_" + side + "_gamma"), 0, D));
+      rmsNormRowGrad(dy.data.data() + (row * D), x.data.data() + (row * D),
+                     reciprocalRoot(x.data.data() + (row * D), D, call.number("eps")), call.word("gain"), &gamma, D,
+                     rowOf(call.wanted("d_" + side), row, D), rowOf(call.wanted("d_" + side + "_gamma"), 0, D));
   }
   return Status::success();
 }

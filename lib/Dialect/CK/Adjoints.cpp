@@ -187,7 +187,8 @@ LogicalResult RopeOp::buildAdjoint(Adjoint &adjoint) {
   // The one that has a cotangent, as a call of one tensor; or both.
   Names names;
   SmallVector<Value> cotangents;
-  for (auto [index, name] : llvm::enumerate(ArrayRef<StringRef>{"q", "k"}))
+  const StringRef operands[] = {"q", "k"};
+  for (auto [index, name] : llvm::enumerate(operands))
     if (adjoint.needs(name) && adjoint.cotangent(index)) {
       names.push_back(name);
       cotangents.push_back(adjoint.cotangent(index));

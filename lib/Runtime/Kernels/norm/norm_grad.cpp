@@ -36,7 +36,7 @@ template <typename Args> Operands layerOperands(const Args *args) {
 
 template <Gain kGain, bool kCentred, Into kInput, Into kParams> int32_t normGrad(ck_context *ctx, const Operands &o) {
   const int64_t E = o.E, tasks = normTasks(o.T, E);
-  float *gammaPartials = o.partials, *betaPartials = o.partials + tasks * E;
+  float *gammaPartials = o.partials, *betaPartials = o.dBeta ? o.partials + tasks * E : nullptr;
   parallelFor(ctx, tasks, [=](int64_t task, int) HWY_ATTR {
     float *gammaSums = o.dGamma ? gammaPartials + task * E : nullptr;
     float *betaSums = o.dBeta ? betaPartials + task * E : nullptr;

@@ -121,6 +121,10 @@ LogicalResult BuildTrainStep::checkOptions() {
                              std::pair("weight-decay", weightDecay.getValue())})
     if (!(value >= 0 && std::isfinite(value)))
       return refuse(name, value, "finite and at least 0");
+  if (optimizer == "adamw" && momentum != 0)
+    return refuse("momentum", momentum.getValue(), "0 with adamw");
+  if (nesterov && momentum == 0)
+    return refuse("nesterov", "true", "false without momentum");
   std::string reason;
   if (!noDecay.empty() && !llvm::Regex(noDecay).isValid(reason))
     return refuse("no-decay", "'" + noDecay + "' (" + reason + ")", "a regular expression");

@@ -3,6 +3,8 @@
 // Forward and backward kernels against references where groups of query heads and lengths fit no tile.
 //
 //===----------------------------------------------------------------------===//
+#include "EachIsa.h"
+
 #include "Reference.h"
 #include "ck/Runtime/Kernels.h"
 
@@ -50,22 +52,13 @@ struct Problem {
   }
 };
 
-class AttentionGrad : public ::testing::TestWithParam<ck_isa> {
+class AttentionGrad : public EachIsa {
 protected:
-  void SetUp() override {
-    ctx = ck_context_create(2);
-    ASSERT_NE(ctx, nullptr);
-    if (ck_context_set_isa(ctx, GetParam()) != CK_OK)
-      GTEST_SKIP() << "this machine lacks " << ck_isa_name(GetParam());
-  }
-  void TearDown() override { ck_context_destroy(ctx); }
-
   template <typename Args> void reserve(const char *kernel, const Args &args) {
     const ck_kernel *found = ck_find_kernel(kernel);
     ASSERT_NE(found, nullptr) << kernel;
     ASSERT_EQ(ck_context_reserve_thread_scratch(ctx, static_cast<size_t>(found->thread_scratch(&args))), CK_OK);
   }
-  ck_context *ctx = nullptr;
 };
 
 INSTANTIATE_TEST_SUITE_P(Isa, AttentionGrad, ::testing::Values(CK_ISA_SCALAR, CK_ISA_AVX2, CK_ISA_AVX512),

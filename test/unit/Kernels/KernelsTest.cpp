@@ -4,6 +4,8 @@
 // values worked out by hand.
 //
 //===----------------------------------------------------------------------===//
+#include "EachIsa.h"
+
 #include "ck/Runtime/Kernels.h"
 
 #include <gtest/gtest.h>
@@ -30,21 +32,7 @@ Floats randomFloats(size_t n, unsigned seed) {
   return list;
 }
 
-/// A context for each instruction set of this machine.
-class Kernels : public ::testing::TestWithParam<ck_isa> {
-protected:
-  void SetUp() override {
-    ctx = ck_context_create(2);
-    ASSERT_NE(ctx, nullptr);
-    if (ck_context_set_isa(ctx, GetParam()) != CK_OK)
-      GTEST_SKIP() << "this machine lacks " << ck_isa_name(GetParam());
-    ASSERT_EQ(ck_context_reserve_thread_scratch(ctx, 1 << 20), CK_OK);
-  }
-  void TearDown() override { ck_context_destroy(ctx); }
-
-  std::string error() const { return ck_context_error(ctx); }
-  ck_context *ctx = nullptr;
-};
+class Kernels : public EachIsa {};
 
 INSTANTIATE_TEST_SUITE_P(Isa, Kernels, ::testing::Values(CK_ISA_SCALAR, CK_ISA_AVX2, CK_ISA_AVX512),
                          [](const auto &info) { return std::string(ck_isa_name(info.param)); });

@@ -4,6 +4,8 @@
 // step is the derivative, up to rounding. More than one row is what catches dims taken from a flattened count.
 //
 //===----------------------------------------------------------------------===//
+#include "EachIsa.h"
+
 #include "ck/Runtime/Kernels.h"
 
 #include <gtest/gtest.h>
@@ -44,19 +46,7 @@ struct Layer {
   }
 };
 
-class LinearGrad : public ::testing::TestWithParam<ck_isa> {
-protected:
-  void SetUp() override {
-    ctx = ck_context_create(2);
-    ASSERT_NE(ctx, nullptr);
-    if (ck_context_set_isa(ctx, GetParam()) != CK_OK)
-      GTEST_SKIP() << "this machine lacks " << ck_isa_name(GetParam());
-    ASSERT_EQ(ck_context_reserve_thread_scratch(ctx, 1 << 20), CK_OK);
-  }
-  void TearDown() override { ck_context_destroy(ctx); }
-
-  ck_context *ctx = nullptr;
-};
+class LinearGrad : public EachIsa {};
 
 INSTANTIATE_TEST_SUITE_P(Isa, LinearGrad, ::testing::Values(CK_ISA_SCALAR, CK_ISA_AVX2, CK_ISA_AVX512),
                          [](const auto &info) { return std::string(ck_isa_name(info.param)); });

@@ -3,6 +3,8 @@
 // Messages, operands that a failing call leaves alone, and values worked out by hand.
 //
 //===----------------------------------------------------------------------===//
+#include "EachIsa.h"
+
 #include "ck/Runtime/Kernels.h"
 
 #include <gtest/gtest.h>
@@ -18,20 +20,7 @@ using Floats = std::vector<float>;
 constexpr float kInf = std::numeric_limits<float>::infinity();
 constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
 
-/// A context for each instruction set of this machine.
-class Training : public ::testing::TestWithParam<ck_isa> {
-protected:
-  void SetUp() override {
-    ctx = ck_context_create(2);
-    ASSERT_NE(ctx, nullptr);
-    if (ck_context_set_isa(ctx, GetParam()) != CK_OK)
-      GTEST_SKIP() << "this machine lacks " << ck_isa_name(GetParam());
-  }
-  void TearDown() override { ck_context_destroy(ctx); }
-
-  std::string error() const { return ck_context_error(ctx); }
-  ck_context *ctx = nullptr;
-};
+class Training : public EachIsa {};
 
 INSTANTIATE_TEST_SUITE_P(Isa, Training, ::testing::Values(CK_ISA_SCALAR, CK_ISA_AVX2, CK_ISA_AVX512),
                          [](const auto &info) { return std::string(ck_isa_name(info.param)); });

@@ -111,9 +111,10 @@ TEST_P(AttentionGrad, AnyGroupAndLength) {
       expectClose(dQ, expected.out("d_q"), what + "d_q");
       expectClose(dK, expected.out("d_k"), what + "d_k");
       expectClose(dV, expected.out("d_v"), what + "d_v");
-      if (T == 1) // one key has all the weight
+      if (T == 1) { // one key has all the weight
         for (float x : dQ)
           EXPECT_EQ(x, 0.0f);
+      }
     }
 }
 

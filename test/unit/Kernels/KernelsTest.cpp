@@ -32,7 +32,7 @@ Floats randomFloats(size_t n, unsigned seed) {
   return list;
 }
 
-class Kernels : public EachIsa {};
+class Kernels : public EachIsaWithScratch {};
 
 INSTANTIATE_TEST_SUITE_P(Isa, Kernels, ::testing::Values(CK_ISA_SCALAR, CK_ISA_AVX2, CK_ISA_AVX512),
                          [](const auto &info) { return std::string(ck_isa_name(info.param)); });

@@ -46,7 +46,7 @@ struct Layer {
   }
 };
 
-class LinearGrad : public EachIsa {};
+class LinearGrad : public EachIsaWithScratch {};
 
 INSTANTIATE_TEST_SUITE_P(Isa, LinearGrad, ::testing::Values(CK_ISA_SCALAR, CK_ISA_AVX2, CK_ISA_AVX512),
                          [](const auto &info) { return std::string(ck_isa_name(info.param)); });

@@ -1,14 +1,15 @@
 # From kernel maps to C sources.
 #
-# ck_generate_kernels([TARGET CKKernelTable] [MAPS dir] [HEADER file] [REGISTRY file])
+# ck_generate_kernels([TARGET CKKernelTable] [MAPS dir] [HEADER file] [REGISTRY file] [SOURCES dir])
 #
 # Runs ck-kernel-gen over every map below MAPS (default: kernel_maps) whenever one of them, or the tool, changes.
 #   HEADER    default <build>/include/ck/Runtime/Kernels.h.inc, which ck/Runtime/Kernels.h includes
 #   REGISTRY  default KernelTable.cpp in the current binary folder; add it to the sources of one target of this folder
+#   SOURCES   folder for one header per kernel source; none by default
 #   TARGET    what users of the header depend on: add_dependencies(<target> CKKernelTable)
-# Both files keep their time when their text does not change. Sets CK_KERNEL_REGISTRY to REGISTRY in the caller.
+# Files keep their time when their text does not change. Sets CK_KERNEL_REGISTRY to REGISTRY in the caller.
 function(ck_generate_kernels)
-  cmake_parse_arguments(A "" "TARGET;MAPS;HEADER;REGISTRY" "" ${ARGN})
+  cmake_parse_arguments(A "" "TARGET;MAPS;HEADER;REGISTRY;SOURCES" "" ${ARGN})
   if(NOT A_TARGET)
     set(A_TARGET CKKernelTable)
   endif()
@@ -22,6 +23,10 @@ function(ck_generate_kernels)
     set(A_REGISTRY ${CMAKE_CURRENT_BINARY_DIR}/KernelTable.cpp)
   endif()
   file(GLOB_RECURSE maps CONFIGURE_DEPENDS ${A_MAPS}/*.json)
+  set(sources)
+  if(A_SOURCES)
+    set(sources --sources ${A_SOURCES})
+  endif()
   set(stamp ${CMAKE_CURRENT_BINARY_DIR}/${A_TARGET}.stamp)
   # The list of maps is a dependency too: a map that was removed must leave the table.
   set(list ${CMAKE_CURRENT_BINARY_DIR}/${A_TARGET}.maps)
@@ -29,7 +34,7 @@ function(ck_generate_kernels)
   add_custom_command(
     OUTPUT ${stamp}
     BYPRODUCTS ${A_HEADER} ${A_REGISTRY}
-    COMMAND ck-kernel-gen --maps ${A_MAPS} --header ${A_HEADER} --registry ${A_REGISTRY}
+    COMMAND ck-kernel-gen --maps ${A_MAPS} --header ${A_HEADER} --registry ${A_REGISTRY} ${sources}
     COMMAND ${CMAKE_COMMAND} -E touch ${stamp}
     DEPENDS ck-kernel-gen ${maps} ${list}
     COMMENT "Generating kernel prototypes and table"

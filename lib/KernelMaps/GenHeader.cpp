@@ -9,6 +9,7 @@
 #include "ck/KernelMaps/KernelGen.h"
 
 #include <algorithm>
+#include <set>
 
 namespace ck {
 
@@ -88,18 +89,14 @@ std::string mapText(const KernelMap &map, const KernelMap &implementer) {
   return text + "\n";
 }
 
-} // namespace
-
-Result<std::string> generateKernelHeader(const std::vector<KernelMap> &maps) {
-  std::vector<const KernelMap *> sorted;
-  for (const KernelMap &map : maps)
-    sorted.push_back(&map);
+/// The declarations of `sorted`, which are some of `maps`.
+Result<std::string> headerText(const std::vector<KernelMap> &maps, std::vector<const KernelMap *> sorted,
+                               const std::string &banner) {
   // Twins come last, after the structs that they share.
   std::sort(sorted.begin(), sorted.end(), [](const KernelMap *a, const KernelMap *b) {
     return std::make_pair(!a->sameAs.empty(), a->id()) < std::make_pair(!b->sameAs.empty(), b->id());
   });
-  std::string text =
-      "/* Args structs and prototypes of every kernel, made from the kernel maps by ck-kernel-gen. */\n\n";
+  std::string text = "/* " + banner + ", made from the kernel maps by ck-kernel-gen. */\n\n";
   for (const KernelMap *map : sorted) {
     Result<const KernelMap *> owner = implementer(maps, *map);
     if (!owner)
@@ -107,6 +104,36 @@ Result<std::string> generateKernelHeader(const std::vector<KernelMap> &maps) {
     text += mapText(*map, **owner);
   }
   return text;
+}
+
+bool isImplementedIn(const KernelMap &map, const std::string &source) {
+  return std::any_of(map.implementations.begin(), map.implementations.end(),
+                     [&](const KernelMap::Implementation &implementation) { return implementation.source == source; });
+}
+
+} // namespace
+
+Result<std::string> generateKernelHeader(const std::vector<KernelMap> &maps) {
+  std::vector<const KernelMap *> all;
+  for (const KernelMap &map : maps)
+    all.push_back(&map);
+  return headerText(maps, std::move(all), "Args structs and prototypes of every kernel");
+}
+
+Result<std::string> generateSourceHeader(const std::vector<KernelMap> &maps, const std::string &source) {
+  std::vector<const KernelMap *> some;
+  for (const KernelMap &map : maps)
+    if (map.sameAs.empty() && isImplementedIn(map, source))
+      some.push_back(&map);
+  return headerText(maps, std::move(some), "Args structs and prototypes of the kernels in " + source);
+}
+
+std::vector<std::string> kernelSources(const std::vector<KernelMap> &maps) {
+  std::set<std::string> sources;
+  for (const KernelMap &map : maps)
+    for (const KernelMap::Implementation &implementation : map.implementations)
+      sources.insert(implementation.source);
+  return {sources.begin(), sources.end()};
 }
 
 } // namespace ck

@@ -137,6 +137,7 @@ Result<KernelMap> readMap(const json &root) {
   map.accumulation = readText(numerics, "accumulation");
   map.rounding = readText(numerics, "rounding");
   map.tolerance = numerics.at("tolerance");
+  map.bits = readText(numerics, "bits");
   if (root.contains("implementations"))
     for (const json &item : root.at("implementations"))
       map.implementations.push_back({item.at("isa"), item.at("source")});

@@ -15,9 +15,10 @@
 using namespace ck;
 namespace fs = std::filesystem;
 
-static const char usage[] = "usage: ck-kernel-gen --maps DIR --header FILE --registry FILE\n"
-                            "Writes the args structs and prototypes (FILE.h.inc) and the table (FILE.cpp) of every\n"
-                            "kernel map below DIR.\n";
+static const char usage[] =
+    "usage: ck-kernel-gen --maps DIR --header FILE --registry FILE [--sources DIR]\n"
+    "Writes the args structs and prototypes (FILE.h.inc) and the table (FILE.cpp) of every\n"
+    "kernel map below DIR; with --sources also one header for each kernel source, DIR/SOURCE.inc.\n";
 
 static int fail(const std::string &message) {
   std::fprintf(stderr, "ck-kernel-gen: error: %s\n", message.c_str());
@@ -48,13 +49,14 @@ static Status writeIfChanged(const fs::path &path, const std::string &text) {
 }
 
 int main(int argc, char **argv) {
-  std::string maps, header, registry;
+  std::string maps, header, registry, sources;
   for (int i = 1; i < argc; ++i) {
     if (!std::strcmp(argv[i], "--help"))
       return std::fputs(usage, stdout), 0;
     std::string *value = !std::strcmp(argv[i], "--maps")       ? &maps
                          : !std::strcmp(argv[i], "--header")   ? &header
                          : !std::strcmp(argv[i], "--registry") ? &registry
+                         : !std::strcmp(argv[i], "--sources")  ? &sources
                                                                : nullptr;
     if (!value)
       return fail("unknown option '" + std::string(argv[i]) + "'\n" + usage);
@@ -78,5 +80,12 @@ int main(int argc, char **argv) {
     return fail(s.error().message);
   if (Status s = writeIfChanged(registry, *registryText); !s)
     return fail(s.error().message);
+  for (const std::string &source : sources.empty() ? std::vector<std::string>() : kernelSources(*loaded)) {
+    Result<std::string> text = generateSourceHeader(*loaded, source);
+    if (!text)
+      return fail(text.error().message);
+    if (Status s = writeIfChanged(fs::path(sources) / (source + ".inc"), *text); !s)
+      return fail(s.error().message);
+  }
   return 0;
 }

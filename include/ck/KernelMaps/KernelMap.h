@@ -68,6 +68,7 @@ struct KernelMap {
   NumericsClass numerics = NumericsClass::F32;
   std::string numericsContract, accumulation, rounding;
   double tolerance = 0; ///< max error over max |reference|
+  std::string bits;     ///< exact reference that every implementation equals bit for bit; "" = none claimed
   struct Implementation {
     std::string isa, source;
   };

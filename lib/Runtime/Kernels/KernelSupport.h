@@ -15,7 +15,14 @@
 #define HWY_BASELINE_TARGETS HWY_SCALAR
 #define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SSE4 | HWY_AVX3_DL)
 
-#include "ck/Runtime/Kernels.h"
+#include "ck/Runtime/Runtime.h"
+
+// The args structs and prototypes of the kernels in this source file; a file without kernels has none.
+#if defined(CK_KERNEL_PROTOTYPES) && __has_include(CK_KERNEL_PROTOTYPES)
+extern "C" {
+#include CK_KERNEL_PROTOTYPES
+}
+#endif
 
 #include <algorithm>
 #include <cassert>

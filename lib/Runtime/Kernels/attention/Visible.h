@@ -11,21 +11,12 @@
 
 namespace ck {
 
-/// The order of the enum in the maps of all attention kernels.
+/// The order of the enum in the maps of all attention kernels; each source says so for its own.
 enum class AttentionMask : int64_t { Causal, Sliding, Full };
 #define CK_SAME_MASKS(KERNEL)                                                                                          \
-  static_assert(static_cast<int64_t>(AttentionMask::Causal) == CKK_##KERNEL##_MASK_CAUSAL &&                           \
-                static_cast<int64_t>(AttentionMask::Sliding) == CKK_##KERNEL##_MASK_SLIDING &&                         \
-                static_cast<int64_t>(AttentionMask::Full) == CKK_##KERNEL##_MASK_FULL)
-CK_SAME_MASKS(ATTENTION_CACHE_F32);
-CK_SAME_MASKS(ATTENTION_DECODE_CACHE_F32);
-CK_SAME_MASKS(ATTENTION_HEAD_MAJOR_F32);
-CK_SAME_MASKS(ATTENTION_TOKEN_MAJOR_F32);
-CK_SAME_MASKS(ATTENTION_GRAD_HEAD_MAJOR_F32);
-CK_SAME_MASKS(ATTENTION_GRAD_TOKEN_MAJOR_F32);
-CK_SAME_MASKS(ATTENTION_PROBS_HEAD_MAJOR_F32);
-CK_SAME_MASKS(ATTENTION_PROBS_TOKEN_MAJOR_F32);
-#undef CK_SAME_MASKS
+  static_assert(static_cast<int64_t>(ck::AttentionMask::Causal) == CKK_##KERNEL##_MASK_CAUSAL &&                       \
+                static_cast<int64_t>(ck::AttentionMask::Sliding) == CKK_##KERNEL##_MASK_SLIDING &&                     \
+                static_cast<int64_t>(ck::AttentionMask::Full) == CKK_##KERNEL##_MASK_FULL)
 
 struct KeyRange {
   int64_t begin, end;

@@ -7,6 +7,10 @@
 //===----------------------------------------------------------------------===//
 #include "attention/Visible.h"
 
+CK_SAME_MASKS(ATTENTION_CACHE_F32);
+CK_SAME_MASKS(ATTENTION_HEAD_MAJOR_F32);
+CK_SAME_MASKS(ATTENTION_TOKEN_MAJOR_F32);
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "attention/attention.cpp"
 #include "hwy/foreach_target.h"

@@ -7,6 +7,8 @@
 //===----------------------------------------------------------------------===//
 #include "attention/Visible.h"
 
+CK_SAME_MASKS(ATTENTION_DECODE_CACHE_F32);
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "attention/decode.cpp"
 #include "hwy/foreach_target.h"

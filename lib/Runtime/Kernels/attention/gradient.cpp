@@ -12,6 +12,9 @@
 //===----------------------------------------------------------------------===//
 #include "attention/Visible.h"
 
+CK_SAME_MASKS(ATTENTION_GRAD_HEAD_MAJOR_F32);
+CK_SAME_MASKS(ATTENTION_GRAD_TOKEN_MAJOR_F32);
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "attention/gradient.cpp"
 #include "hwy/foreach_target.h"

@@ -6,6 +6,9 @@
 //===----------------------------------------------------------------------===//
 #include "attention/Visible.h"
 
+CK_SAME_MASKS(ATTENTION_PROBS_HEAD_MAJOR_F32);
+CK_SAME_MASKS(ATTENTION_PROBS_TOKEN_MAJOR_F32);
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "attention/probs.cpp"
 #include "hwy/foreach_target.h"

@@ -75,6 +75,12 @@ static bool isFloat(Value value) {
   return type && isa<FloatType>(type.getElementType());
 }
 
+/// Values that depend smoothly on others, or as if they did: rounding to blocks passes gradients on.
+static bool carriesGradient(Value value) {
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  return isFloat(value) || (type && isBlockType(type.getElementType()));
+}
+
 void EntryDifferentiator::findVarying() {
   for (BlockArgument argument : entry.getArguments())
     if (entry.getArgAttr(argument.getArgNumber(), "ck.wrt"))
@@ -84,7 +90,7 @@ void EntryDifferentiator::findVarying() {
       BufferOp root = rootOf(result, symbols);
       bool source = root && llvm::is_contained(trainable, root);
       bool flows = llvm::any_of(op.getOperands(), [&](Value operand) { return varying.contains(operand); });
-      if (isFloat(result) && (source || flows))
+      if (carriesGradient(result) && (source || flows))
         varying.insert(result);
     }
 }

@@ -35,7 +35,7 @@ func.func @f(%x: tensor<4x64xf32>, %w: tensor<8x64xf32>) {
 // -----
 
 func.func @f(%x: tensor<4x64xbf16>, %w: tensor<8x64xf32>) {
-  // expected-error @+1 {{input: dtype must be f32, but is bf16}}
+  // expected-error @+1 {{output: dtype must be bf16, but is f32}}
   %y = ck.linear %x, %w : (tensor<4x64xbf16>, tensor<8x64xf32>) -> tensor<4x8xf32>
   return
 }

@@ -27,8 +27,8 @@ Value Adjoint::cotangentOrZero(unsigned index) {
   if (cotangents[index])
     return cotangents[index];
   Value like = op->getResult(index);
-  return FillOp::create(builder, nameResults(op->getLoc(), {"d_" + valueName(like)}), like.getType(), like,
-                        llvm::APFloat(0.0));
+  Type type = cast<RankedTensorType>(like.getType()).clone(builder.getF32Type());
+  return FillOp::create(builder, nameResults(op->getLoc(), {"d_" + valueName(like)}), type, like, llvm::APFloat(0.0));
 }
 
 bool Adjoint::needs(StringRef name) const {
@@ -62,7 +62,7 @@ SmallVector<StringRef> Adjoint::wanted(ArrayRef<StringRef> names) const {
 SmallVector<Type> Adjoint::types(ArrayRef<StringRef> names) const {
   SmallVector<Type> found;
   for (StringRef name : names)
-    found.push_back(operand(name).getType());
+    found.push_back(cast<RankedTensorType>(operand(name).getType()).clone(builder.getF32Type()));
   return found;
 }
 

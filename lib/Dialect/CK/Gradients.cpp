@@ -37,6 +37,21 @@ std::string ck::headDims(StringRef heads, StringRef layout, StringRef width) {
   return (layout == "token_major" ? "[T," + heads + "*" + width + "]" : "[" + heads + ",T," + width + "]").str();
 }
 
+/// A weight of blocks has no gradient: there is nothing between its values.
+static LogicalResult refuseFrozen(GradientOpInterface op, const GradientTable &table) {
+  Result<Signature> signature = parseSignature(table.operands + " -> none[1]:f32");
+  if (!signature)
+    return success(); // The op's own signature fails, too.
+  auto values = cast<SignatureOpInterface>(op.getOperation()).getSignatureOperands();
+  for (const Gradient &gradient : table.existing(op.getWrtNames()))
+    for (auto [input, value] : llvm::zip(signature->inputs, values))
+      if (gradient.parameter && value && input.name == gradient.name)
+        if (Type type = cast<ShapedType>(value.getType()).getElementType(); isa<StorageTypeInterface>(type))
+          return op->emitOpError() << "has no gradient for '" << gradient.name << "': weights stored as "
+                                   << dtypeName(type) << " are frozen";
+  return success();
+}
+
 LogicalResult ck::verifyGradient(GradientOpInterface op) {
   GradientTable table = op.getGradientTable();
   StringRef mode = op.getAccumulateMode();
@@ -60,6 +75,8 @@ LogicalResult ck::verifyGradient(GradientOpInterface op) {
       next = found + 1;
     }
   }
+  if (failed(refuseFrozen(op, table)))
+    return failure();
   unsigned accumulated = 0;
   for (const Gradient &gradient : table.existing(op.getWrtNames()))
     accumulated += isAccumulated(mode, gradient);

@@ -15,9 +15,19 @@
 using namespace mlir;
 using namespace ck;
 
-LogicalResult QkvLinearOp::verify() { return verifyProjectionHeads(*this, getLayout(), getHeads(), getKvHeads()); }
+LogicalResult LinearOp::verify() { return verifyProjection(*this, getInput(), {{"weight", getWeight()}}); }
 
-LogicalResult HeadLinearOp::verify() { return requireFinite(*this, "softcap", getSoftcap().convertToDouble(), 0); }
+LogicalResult QkvLinearOp::verify() {
+  if (failed(verifyProjection(*this, getInput(), {{"wq", getWq()}, {"wk", getWk()}, {"wv", getWv()}})))
+    return failure();
+  return verifyProjectionHeads(*this, getLayout(), getHeads(), getKvHeads());
+}
+
+LogicalResult HeadLinearOp::verify() {
+  if (failed(verifyProjection(*this, getInput(), {{"weight", getWeight()}})))
+    return failure();
+  return requireFinite(*this, "softcap", getSoftcap().convertToDouble(), 0);
+}
 
 LogicalResult RmsNormOp::verify() {
   if (failed(verifyGain(*this, getGain(), getGamma())))

@@ -14,6 +14,9 @@ namespace ck {
 llvm::LogicalResult requireFinite(mlir::Operation *op, llvm::StringRef name, double value, double least);
 /// `heads` and `kvHeads` are given with `layout` head_major only.
 llvm::LogicalResult verifyProjectionHeads(mlir::Operation *op, llvm::StringRef layout, int64_t heads, int64_t kvHeads);
+/// `input` and `weights` are stored in types that a projection multiplies.
+llvm::LogicalResult verifyProjection(mlir::Operation *op, mlir::Value input,
+                                     llvm::ArrayRef<std::pair<llvm::StringRef, mlir::Value>> weights);
 /// Queries group evenly over keys.
 llvm::LogicalResult verifyAttentionHeads(mlir::Operation *op, int64_t heads, int64_t kvHeads);
 /// A window belongs to the sliding mask.

@@ -68,6 +68,21 @@ FailureOr<Bindings> ck::bindSignature(SignatureOpInterface op, Signature &signat
   return *bindings;
 }
 
+/// Rows of a block type are whole blocks, for which their extent has to be known.
+static LogicalResult verifyWholeBlocks(Operation *op, StringRef name, Value value) {
+  auto type = value ? dyn_cast<RankedTensorType>(value.getType()) : RankedTensorType();
+  auto storage = type ? dyn_cast<StorageTypeInterface>(type.getElementType()) : StorageTypeInterface();
+  if (!storage)
+    return success();
+  int64_t columns = type.getRank() == 0 ? 1 : type.getShape().back(), block = storage.getBlockElements();
+  if (ShapedType::isDynamic(columns))
+    return op->emitOpError() << name << ": rows of " << dtypeName(storage) << " need a static extent, got " << type;
+  if (columns % block != 0)
+    return op->emitOpError() << name << ": rows of " << columns << " elements do not fill blocks of " << block << " ("
+                             << dtypeName(storage) << ")";
+  return success();
+}
+
 LogicalResult ck::verifySignature(Operation *op) {
   // Operand segments are checked by another trait, but traits do not wait for each other.
   if (auto segments = op->getAttrOfType<DenseI32ArrayAttr>("operandSegmentSizes")) {
@@ -82,7 +97,16 @@ LogicalResult ck::verifySignature(Operation *op) {
     if (failed(verifyGradient(gradient)))
       return failure();
   Signature signature;
-  return failure(failed(bindSignature(cast<SignatureOpInterface>(op), signature)));
+  auto signatureOp = cast<SignatureOpInterface>(op);
+  if (failed(bindSignature(signatureOp, signature)))
+    return failure();
+  for (auto [input, value] : llvm::zip(signature.inputs, signatureOp.getSignatureOperands()))
+    if (failed(verifyWholeBlocks(op, input.name, value)))
+      return failure();
+  for (auto [output, value] : llvm::zip(signature.outputs, op->getResults()))
+    if (failed(verifyWholeBlocks(op, output.name, value)))
+      return failure();
+  return success();
 }
 
 unsigned ck::countUpdated(const Signature &signature) {
@@ -295,3 +319,15 @@ std::string ck::concatSignature(ValueRange inputs, int64_t axis) {
   }
   return text + " -> " + pieceOperand("output", rank, axis, total);
 }
+
+static Type elementTypeOf(Value value) { return cast<ShapedType>(value.getType()).getElementType(); }
+
+std::string ck::packSignature(Value input) {
+  Type element = elementTypeOf(input);
+  // What cannot be packed is refused by the op's verifier, with its reason.
+  if (!isa<FloatType>(element) && !isBlockType(element))
+    return "input[N,K]:$W -> output[N,K]:$P";
+  return "input[N,K]:$W -> output[N,K]:packed<" + dtypeName(element) + ",r" + std::to_string(kPackedRows) + ">";
+}
+
+std::string ck::projectedDtype(Value input) { return elementTypeOf(input).isBF16() ? "bf16" : "f32"; }

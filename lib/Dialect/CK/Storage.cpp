@@ -67,6 +67,10 @@ Type ck::parseDtype(MLIRContext *context, StringRef name) {
       .Default([]() -> Type { return {}; })();
 }
 
+bool ck::isBlockType(Type elementType) {
+  return isa<StorageTypeInterface>(elementType) && !isa<PackedType>(elementType);
+}
+
 FailureOr<int64_t> ck::storageBytes(Type elementType, ArrayRef<int64_t> shape) {
   int64_t blockElements = 1, blockBytes = 0, rowGroup = 1;
   if (auto storage = dyn_cast<StorageTypeInterface>(elementType)) {

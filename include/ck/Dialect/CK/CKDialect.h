@@ -42,6 +42,16 @@ mlir::Type parseDtype(mlir::MLIRContext *context, llvm::StringRef name);
 /// whole number of blocks.
 llvm::FailureOr<int64_t> storageBytes(mlir::Type elementType, llvm::ArrayRef<int64_t> shape);
 
+/// True for a type of blocks: quantised, not packed.
+bool isBlockType(mlir::Type elementType);
+
+/// The block type that inputs are rounded to where they are multiplied by weights of `elementType`: q8_0 for q4_0, q5_0
+/// and q8_0, q8_1 for q4_1 and q5_1, q8_k for q4_k, q5_k and q6_k; null for every other type.
+mlir::Type activationType(mlir::Type elementType);
+
+/// Rows that `ck.pack` interleaves.
+inline constexpr int64_t kPackedRows = 16;
+
 /// Largest value that an index can take, from constants, dims of entry arguments (`ck.dims` and `ck.bounds`),
 /// `ck.bound` and arithmetic on these; fails if there is no bound.
 llvm::FailureOr<int64_t> upperBound(mlir::Value index);
@@ -84,6 +94,9 @@ llvm::LogicalResult inferFromSignature(mlir::MLIRContext *context, std::optional
 std::string transposeSignature(llvm::ArrayRef<int64_t> perm);
 std::string splitSignature(mlir::Value input, int64_t axis, llvm::ArrayRef<int64_t> sizes);
 std::string concatSignature(mlir::ValueRange inputs, int64_t axis);
+std::string packSignature(mlir::Value input);
+/// Name of the element type of what a projection of `input` gives: bf16 for bf16, else f32.
+std::string projectedDtype(mlir::Value input);
 
 /// One value for each input of a signature: ODS operand i is input i, except that a lone variadic operand gives them
 /// all, and that the last of `groups`, if variadic, gives the rest.

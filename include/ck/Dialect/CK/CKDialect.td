@@ -61,9 +61,10 @@ def CK_DifferentiableSaving : DeclareOpInterfaceMethods<DifferentiableOpInterfac
 /// with the usual getters. Operands stand in the signature in ODS order. `rowwise` is a C++ condition on the op for
 /// `isRowwise` of the interface: only the op knows it, shapes do not show whether rows look at each other.
 /// `shapeAttributes` are the attributes that only repeat what the types say. `intoGroup` says that the last operand group
-/// holds the values that results are added to, as many as the signature updates. `declarations` are further members.
-class CK_GraphOp<string mnemonic, list<Trait> traits = []>
-    : CK_Op<mnemonic, traits # [Pure, CK_SignatureTrait, InferTypeOpInterface, SignatureOpInterface,
+/// holds the values that results are added to, as many as the signature updates. `declarations` are further members. Of
+/// an op of this class the result types say something that the operands do not, such as the format to quantise to.
+class CK_TypedGraphOp<string mnemonic, list<Trait> traits = []>
+    : CK_Op<mnemonic, traits # [Pure, CK_SignatureTrait, SignatureOpInterface,
                                 DeclareOpInterfaceMethods<ReifyRankedShapedTypeOpInterface, ["reifyResultShapes"]>]> {
   code signatureBody = "";
   string rowwise = "false";
@@ -91,6 +92,10 @@ class CK_GraphOp<string mnemonic, list<Trait> traits = []>
     }
   }];
 }
+
+/// An op of the GRAPH phase whose result types follow from its operands and attributes.
+class CK_GraphOp<string mnemonic, list<Trait> traits = []>
+    : CK_TypedGraphOp<mnemonic, traits # [InferTypeOpInterface]>;
 
 /// A string attribute out of a closed list.
 class CK_Keyword<list<string> values>

@@ -2,7 +2,8 @@
 //
 // `x_grad` computes what the cotangents of `x`'s results, its operands `d_<result>`, say about its operands. `wrt` names
 // those whose gradients are wanted, in the order of the signature; the gradient of `input` is the result `d_input`.
-// `accumulate` names a group of gradients that are added to operands of the same names, given behind `into`.
+// `accumulate` names a group of gradients that are added to operands of the same names, given behind `into`. Gradients are
+// f32 whatever their operands are stored in; a weight of blocks is frozen and has none.
 //
 //===----------------------------------------------------------------------===//
 #ifndef CK_GRADOPS_TD
@@ -64,7 +65,7 @@ def CK_LinearGradOp : CK_GradOp<"linear_grad",
     ```
   }];
   let tableBody = [{
-    return {"d_output[...T,N]:f32, input[...T,K]:f32, weight[N,K]:f32",
+    return {"d_output[...T,N]:f32, input[...T,K]:$A, weight[N,K]:$W",
             {{"input", "[...T,K]"}, {"weight", "[N,K]", true}, {"bias", "[N]", true}}};
   }];
   let assemblyFormat = [{
@@ -98,7 +99,7 @@ def CK_QkvLinearGradOp : CK_GradOp<"qkv_linear_grad",
     std::string nq = tokens ? "NQ" : "$heads*D", nk = tokens ? "NK" : "$kv_heads*D", nv = tokens ? "NV" : "$kv_heads*D";
     std::string outputs = tokens ? "d_q[T,NQ]:f32, d_k[T,NK]:f32, d_v[T,NV]:f32"
                                  : "d_q[$heads,T,D]:f32, d_k[$kv_heads,T,D]:f32, d_v[$kv_heads,T,D]:f32";
-    return {outputs + ", input[T,E]:f32, wq[" + nq + ",E]:f32, wk[" + nk + ",E]:f32, wv[" + nv + ",E]:f32",
+    return {outputs + ", input[T,E]:$A, wq[" + nq + ",E]:$WQ, wk[" + nk + ",E]:$WK, wv[" + nv + ",E]:$WV",
             {{"input", "[T,E]"}, {"wq", "[" + nq + ",E]", true}, {"wk", "[" + nk + ",E]", true},
              {"wv", "[" + nv + ",E]", true}, {"bq", "[" + nq + "]", true}, {"bk", "[" + nk + "]", true},
              {"bv", "[" + nv + "]", true}}};
@@ -152,7 +153,7 @@ def CK_HeadLinearGradOp : CK_GradOp<"head_linear_grad",
   }];
   let tableBody = [{
     std::string weight = op.getWLayout() == "vocab_major" ? "[V,E]" : "[E,V]";
-    return {"d_logits[T,V]:f32, input[T,E]:f32, weight" + weight + ":f32",
+    return {"d_logits[T,V]:f32, input[T,E]:$A, weight" + weight + ":$W",
             {{"input", "[T,E]"}, {"weight", weight, true}}};
   }];
   let assemblyFormat = [{

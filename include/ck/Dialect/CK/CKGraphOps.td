@@ -13,6 +13,7 @@ include "ck/Dialect/CK/CKNormOps.td"
 include "ck/Dialect/CK/CKAttentionOps.td"
 include "ck/Dialect/CK/CKPointwiseOps.td"
 include "ck/Dialect/CK/CKDataOps.td"
+include "ck/Dialect/CK/CKQuantOps.td"
 include "ck/Dialect/CK/CKGradOps.td"
 include "ck/Dialect/CK/CKTrainOps.td"
 

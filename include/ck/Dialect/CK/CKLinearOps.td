@@ -1,6 +1,8 @@
 //===- CKLinearOps.td - projections and tables ----------------*- tablegen -*-===//
 //
-// Ops whose work is a matrix product, and the embedding, which is one with one-hot rows.
+// Ops whose work is a matrix product, and the embedding, which is one with one-hot rows. Inputs are f32, f16, bf16 or an
+// activation block type (q8_0, q8_1, q8_k); weights are floats of at most 32 bits, a block type or packed. What a block
+// stands for is multiplied: rounding is nowhere but in `ck.quantize`. Results are f32, of bf16 inputs bf16.
 //
 //===----------------------------------------------------------------------===//
 #ifndef CK_LINEAROPS_TD
@@ -12,7 +14,7 @@ include "mlir/IR/BuiltinAttributes.td"
 def CK_EmbeddingOp : CK_GraphOp<"embedding", [CK_Differentiable]> {
   let summary = "gathers rows of a table";
   let description = [{
-    `output[t,:] = table[ids[t],:]`. An id outside `[0, V)` fails at run time and names index, id and vocabulary.
+    `output[t,:] = table[ids[t],:]`, widened or de-quantised exactly. An id outside `[0, V)` fails at run time and names index, id and vocabulary.
 
     Example:
 
@@ -41,8 +43,11 @@ def CK_LinearOp : CK_GraphOp<"linear", [CK_Differentiable]> {
   let arguments = (ins AnyRankedTensor:$input, AnyRankedTensor:$weight, Optional<AnyRankedTensor>:$bias);
   let results = (outs AnyRankedTensor:$output);
   let rowwise = "true";
-  let signatureBody = [{ return "input[...T,K]:f32, weight[N,K]:$W, bias[N]:f32? -> output[...T,N]:f32"; }];
+  let signatureBody = [{
+    return "input[...T,K]:$A, weight[N,K]:$W, bias[N]:f32? -> output[...T,N]:" + ::ck::projectedDtype(op.getInput());
+  }];
   let assemblyFormat = "$input `,` $weight (`bias` $bias^)? attr-dict `:` functional-type(operands, results)";
+  let hasVerifier = 1;
 }
 
 def CK_QkvLinearOp : CK_GraphOp<"qkv_linear", [CK_Differentiable, AttrSizedOperandSegments]> {
@@ -67,12 +72,13 @@ def CK_QkvLinearOp : CK_GraphOp<"qkv_linear", [CK_Differentiable, AttrSizedOpera
   let results = (outs AnyRankedTensor:$q, AnyRankedTensor:$k, AnyRankedTensor:$v);
   let rowwise = "true";
   let signatureBody = [{
+    std::string O = ::ck::projectedDtype(op.getInput());
     if (op.getLayout() == "token_major")
-      return "input[T,E]:f32, wq[NQ,E]:$WQ, wk[NK,E]:$WK, wv[NV,E]:$WV, bq[NQ]:f32?, bk[NK]:f32?, bv[NV]:f32? -> "
-             "q[T,NQ]:f32, k[T,NK]:f32, v[T,NV]:f32";
-    return "input[T,E]:f32, wq[$heads*D,E]:$WQ, wk[$kv_heads*D,E]:$WK, wv[$kv_heads*D,E]:$WV, bq[$heads*D]:f32?, "
+      return "input[T,E]:$A, wq[NQ,E]:$WQ, wk[NK,E]:$WK, wv[NV,E]:$WV, bq[NQ]:f32?, bk[NK]:f32?, bv[NV]:f32? -> "
+             "q[T,NQ]:" + O + ", k[T,NK]:" + O + ", v[T,NV]:" + O;
+    return "input[T,E]:$A, wq[$heads*D,E]:$WQ, wk[$kv_heads*D,E]:$WK, wv[$kv_heads*D,E]:$WV, bq[$heads*D]:f32?, "
            "bk[$kv_heads*D]:f32?, bv[$kv_heads*D]:f32? -> "
-           "q[$heads,T,D]:f32, k[$kv_heads,T,D]:f32, v[$kv_heads,T,D]:f32";
+           "q[$heads,T,D]:" + O + ", k[$kv_heads,T,D]:" + O + ", v[$kv_heads,T,D]:" + O;
   }];
   let assemblyFormat = [{
     $input `,` $wq `,` $wk `,` $wv (`bq` $bq^)? (`bk` $bk^)? (`bv` $bv^)? attr-dict
@@ -117,8 +123,8 @@ def CK_HeadLinearOp : CK_GraphOp<"head_linear", [CK_DifferentiableSaving]> {
   let results = (outs AnyRankedTensor:$logits);
   let rowwise = "true";
   let signatureBody = [{
-    return op.getWLayout() == "vocab_major" ? "input[T,E]:f32, weight[V,E]:$W -> logits[T,V]:f32"
-                                            : "input[T,E]:f32, weight[E,V]:$W -> logits[T,V]:f32";
+    return std::string("input[T,E]:$A, weight") + (op.getWLayout() == "vocab_major" ? "[V,E]" : "[E,V]") +
+           ":$W -> logits[T,V]:" + ::ck::projectedDtype(op.getInput());
   }];
   let assemblyFormat = "$input `,` $weight attr-dict `:` functional-type(operands, results)";
   let hasVerifier = 1;

@@ -19,6 +19,8 @@ namespace ck::reference {
 struct Tensor {
   std::vector<int64_t> shape;
   std::vector<double> data;
+  std::string dtype;          ///< element type in the kernel's memory; set by the checker
+  std::vector<uint8_t> bytes; ///< of a block-quantised type: compact rows of blocks, whose values `data` holds
 
   static Tensor zeros(std::vector<int64_t> shape);
   int64_t extent(size_t axis) const { return axis < shape.size() ? shape[axis] : 0; }
@@ -107,6 +109,7 @@ std::vector<Operation> attentionOperations();
 std::vector<Operation> dataOperations();
 std::vector<Operation> lossOperations();
 std::vector<Operation> optimizerOperations();
+std::vector<Operation> quantOperations();
 
 } // namespace ck::reference
 

@@ -2,6 +2,8 @@
 
 #include "Geometry.h"
 
+#include "Blocks.h"
+
 #include <algorithm>
 #include <numeric>
 
@@ -36,6 +38,13 @@ static std::vector<Expr> expressions(const KernelMap &map) {
   for (const ScratchDecl &scratch : map.contract.scratch)
     list.push_back(scratch.elements);
   return list;
+}
+
+/// How many elements a block of `dtype` has; 1 for plain types.
+static int64_t blockElements(const std::string &dtype) {
+  const std::string packed = reference::packedStorage(dtype);
+  const int elements = reference::blockSize(packed.empty() ? dtype : packed).elements;
+  return elements ? elements : 1;
 }
 
 static void collectConstants(const Expr &expr, std::set<int64_t> &constants) {
@@ -233,6 +242,19 @@ Status GeometryDrawer::drawDims(Geometry &geometry, Random &random, int attempt)
     else
       extent = extents[random.below(attempt % 2 ? count : std::max<int64_t>(4, count - attempt / 4))];
   }
+  // The last dim of a block-quantised operand counts whole blocks.
+  for (const auto *operands : {&map.contract.signature.inputs, &map.contract.signature.outputs})
+    for (const SigOperand &operand : *operands) {
+      auto type = geometry.dtypes.find(operand.dtype);
+      const int64_t block = blockElements(type == geometry.dtypes.end() ? operand.dtype : type->second);
+      if (block == 1 || operand.dims.empty())
+        continue;
+      auto extent = geometry.dims.find(operand.dims.back().str());
+      if (extent == geometry.dims.end() || extent->second % block == 0)
+        continue;
+      const int64_t most = std::max<int64_t>(1, 2048 / block);
+      extent->second = std::min(extent->second, 1 + extent->second % most) * block;
+    }
   return define();
 }
 

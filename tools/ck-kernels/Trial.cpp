@@ -5,6 +5,8 @@
 //===----------------------------------------------------------------------===//
 #include "Trial.h"
 
+#include "Blocks.h"
+#include "Contracts.h"
 #include "ck/KernelMaps/DType.h"
 
 #include <algorithm>
@@ -56,9 +58,14 @@ Status Trial::makeOperands(Variant variant) {
         Operand operand;
         operand.name = spec.name;
         operand.opName = drawer.opName(spec.name);
-        operand.element = findElement(elementType(spec, geometry));
-        if (!operand.element)
-          return Error{"the checker makes no values of type " + elementType(spec, geometry)};
+        operand.dtype = elementType(spec, geometry);
+        operand.element = findElement(operand.dtype);
+        const std::string packed = reference::packedStorage(operand.dtype);
+        operand.blocks = packed.empty() ? operand.dtype : packed;
+        if (operand.element)
+          operand.blocks.clear();
+        else if (reference::blockSize(operand.blocks).bytes == 0)
+          return Error{"the checker makes no values of type " + operand.dtype};
         operand.layout = geometry.layouts.at(spec.name);
         operands.push_back(std::move(operand));
         known = static_cast<int>(operands.size()) - 1;
@@ -83,7 +90,15 @@ Status Trial::makeCall(Call &call, Random &random, double magnitude) const {
     call.attrs[name] = value;
   for (const Operand &operand : operands) {
     Tensor tensor = Tensor::zeros(operand.layout.shape);
-    if (operand.isInput) {
+    tensor.dtype = operand.dtype;
+    if (operand.isInput && !operand.element) {
+      const reference::BlockSize size = reference::blockSize(operand.blocks);
+      tensor.bytes.resize(static_cast<size_t>(tensor.elements() / size.elements * size.bytes));
+      for (size_t at = 0; at < tensor.bytes.size(); at += static_cast<size_t>(size.bytes))
+        reference::makeBlock(operand.blocks, random, magnitude, tensor.bytes.data() + at);
+      tensor.data = reference::decodeBlocks(operand.blocks, tensor.bytes, tensor.elements());
+      call.inputs[operand.opName] = tensor;
+    } else if (operand.isInput) {
       for (double &value : tensor.data) {
         if (!operand.element->isFloat)
           value = rounded(*operand.element, static_cast<double>(random.below(100)));
@@ -106,14 +121,24 @@ Status Trial::makeCall(Call &call, Random &random, double magnitude) const {
 bool Trial::plantNonFinite(Random &random) {
   std::vector<Tensor *> candidates;
   for (const Operand &operand : operands)
-    if (operand.isInput && operand.element->isFloat && operand.layout.elements() > 0)
+    if (operand.isInput && (!operand.element || operand.element->isFloat) && operand.layout.elements() > 0)
       candidates.push_back(&call.inputs[operand.opName]);
   if (candidates.empty())
     return false;
   const double values[] = {NAN, INFINITY, -INFINITY};
   for (int64_t i = 0, count = 1 + random.below(4); i < count; ++i) {
     Tensor &tensor = *candidates[random.below(static_cast<int64_t>(candidates.size()))];
-    tensor.data[random.below(tensor.elements())] = values[random.below(3)];
+    const double value = values[random.below(3)];
+    const int64_t at = random.below(tensor.elements());
+    if (tensor.bytes.empty()) {
+      tensor.data[at] = value;
+      continue;
+    }
+    const std::string packed = reference::packedStorage(tensor.dtype);
+    const std::string &blocks = packed.empty() ? tensor.dtype : packed;
+    const reference::BlockSize size = reference::blockSize(blocks);
+    reference::spoilBlock(blocks, value, tensor.bytes.data() + at / size.elements * size.bytes);
+    tensor.data = reference::decodeBlocks(blocks, tensor.bytes, tensor.elements());
   }
   for (const Operand &operand : operands)
     if (operand.isInput && operand.isOutput)
@@ -126,6 +151,18 @@ Status Trial::evaluate() {
   mustFail = !status && status.error().code == "INVALID_ARGUMENT";
   if (!status && !mustFail)
     return Error{status.error().message, "REJECTED"};
+  exact.reset();
+  if (!mustFail && !subject.map.bits.empty()) {
+    const reference::Contract *contract = reference::findContract(subject.map.bits);
+    if (!contract)
+      return Error{"numerics.bits names '" + subject.map.bits + "', which is no exact reference"};
+    // What is added to is an operand of the exact sum as well.
+    Call copy = call;
+    for (const auto &[name, start] : initial)
+      copy.inputs[drawer.opName(name)] = start;
+    contract->evaluate(copy);
+    exact = std::move(copy);
+  }
   for (const auto &[name, start] : initial)
     for (int64_t i = 0; i < start.elements(); ++i)
       call.outputs[drawer.opName(name)].data[i] += start.data[i];
@@ -135,6 +172,7 @@ Status Trial::evaluate() {
 Result<bool> Trial::prepare(Variant variant) {
   if (Status status = makeOperands(variant); !status)
     return status.error();
+  notFinite = variant == Variant::NonFinite;
   Random random(geometry.seed);
   // Away from 1 a product may be 0 in one precision and not in another, which infinity would turn into NaN.
   magnitude = variant == Variant::NonFinite ? 1 : geometry.magnitude;
@@ -188,6 +226,25 @@ Status Trial::makeMemory() {
   for (Operand &operand : operands) {
     if (operand.home >= 0)
       continue;
+    if (!operand.element) {
+      const reference::BlockSize size = reference::blockSize(operand.blocks);
+      const Tensor *values = operand.isInput ? &call.inputs[operand.opName] : nullptr;
+      const std::vector<int64_t> &shape = operand.layout.shape;
+      const bool packed = operand.blocks != operand.dtype;
+      const int64_t k = shape.back(), rows = k ? operand.layout.elements() / k : 0;
+      operand.image.resize(
+          static_cast<size_t>((packed ? (rows + 15) / 16 * 16 : rows) * (k / size.elements) * size.bytes));
+      fillPattern(operand.image.data(), operand.image.size());
+      if (values)
+        operand.image = packed ? reference::packRows(operand.blocks, rows, k, values->bytes) : values->bytes;
+      // Blocks may lie at any even address; packed weights are buffers of their own.
+      operand.buffer =
+          std::make_unique<GuardedBuffer>(operand.image.size(), packed ? 0 : 2 * (2 * shift - 1), fence && !packed);
+      shift = shift % 13 + 1;
+      if (!operand.buffer->data())
+        return Error{"out of memory"};
+      continue;
+    }
     const size_t width = static_cast<size_t>(operand.element->bytes);
     size_t bytes = static_cast<size_t>(operand.layout.span()) * width;
     // Aligned to the element, but never to more.

@@ -53,8 +53,10 @@ private:
   struct Operand {
     const SigOperand *spec;
     std::string name, opName;
-    const Element *element;
-    Layout layout;
+    const Element *element = nullptr; ///< nullptr: of a block-quantised type
+    std::string dtype;                ///< as in memory
+    std::string blocks;               ///< its block format, "" if element is there
+    Layout layout;                    ///< of a block-quantised type always compact
     bool isInput = false, isOutput = false;
     int home = -1; ///< in-place: the operand whose memory this one uses
     std::unique_ptr<GuardedBuffer> buffer;
@@ -75,6 +77,8 @@ private:
   std::string checkMemory(ck_context *ctx);
   std::string checkOutputs();
   std::string compare(const Operand &operand, const reference::Tensor &expected);
+  std::string compareBits(const Operand &operand, const reference::Tensor &exact);
+  double elementAt(const Operand &operand, int64_t i) const;
   double scaleOf(const Operand &operand, const reference::Tensor &expected, double error);
 
   const Subject &subject;
@@ -82,6 +86,7 @@ private:
   const Geometry &geometry;
   std::vector<Operand> operands;
   reference::Call call;                             ///< inputs and expected outputs, by the operation's names
+  std::optional<reference::Call> exact;             ///< of a contract to the last bit
   std::map<std::string, reference::Tensor> initial; ///< of outputs that are added to, by kernel operand
   std::vector<std::unique_ptr<GuardedBuffer>> scratch;
   std::vector<uint64_t> slots;
@@ -90,6 +95,7 @@ private:
   std::vector<std::vector<uint8_t>> firstOutputs;
   size_t threadScratch = 0;
   bool mustFail = false;
+  bool notFinite = false; ///< the variant
   double worst = 0;
 };
 

@@ -2,6 +2,8 @@
 
 #include "Trial.h"
 
+#include "Blocks.h"
+
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -112,17 +114,63 @@ static std::string indexText(int64_t i, const std::vector<int64_t> &shape) {
   return "[" + text + "]";
 }
 
-std::string Trial::compare(const Operand &operand, const Tensor &expected) {
+double Trial::elementAt(const Operand &operand, int64_t i) const {
+  const uint8_t *payload = (operand.home < 0 ? operand : operands[operand.home]).buffer->data();
+  if (operand.element)
+    return load(*operand.element, payload + operand.layout.position(i) * operand.element->bytes);
+  const reference::BlockSize size = reference::blockSize(operand.blocks);
+  return reference::readBlock(operand.blocks, payload + i / size.elements * size.bytes)
+      .value(static_cast<int>(i % size.elements));
+}
+
+/// The bytes of an output against those of its contract; any NaN equals any other.
+std::string Trial::compareBits(const Operand &operand, const Tensor &exact) {
   const uint8_t *payload = home(const_cast<Operand &>(operand)).buffer->data();
+  for (int64_t i = 0; operand.element && i < exact.elements(); ++i) {
+    const uint8_t *got = payload + operand.layout.position(i) * operand.element->bytes;
+    uint8_t want[8];
+    store(*operand.element, exact.data[i], want);
+    if (std::memcmp(got, want, operand.element->bytes) == 0 ||
+        (std::isnan(exact.data[i]) && std::isnan(load(*operand.element, got))))
+      continue;
+    return operand.name + indexText(i, exact.shape) + " is " + show(load(*operand.element, got)) + ", exactly " +
+           show(exact.data[i]) + " by the contract " + subject.map.bits;
+  }
+  if (operand.element)
+    return "";
+  const size_t bytes = exact.bytes.size();
+  const size_t at =
+      static_cast<size_t>(std::mismatch(exact.bytes.begin(), exact.bytes.end(), payload).first - exact.bytes.begin());
+  if (at == bytes)
+    return "";
+  const auto size = static_cast<size_t>(reference::blockSize(operand.blocks).bytes);
+  return operand.name + ": byte " + std::to_string(at % size) + " of block " + std::to_string(at / size) + " is " +
+         std::to_string(payload[at]) + ", " + std::to_string(exact.bytes[at]) + " by the contract " + subject.map.bits;
+}
+
+std::string Trial::compare(const Operand &operand, const Tensor &expected) {
+  if (operand.blocks != operand.dtype && !operand.blocks.empty()) {
+    const std::vector<uint8_t> packed =
+        reference::packRows(operand.blocks, expected.extent(0), expected.shape.back(), expected.bytes);
+    const uint8_t *payload = home(const_cast<Operand &>(operand)).buffer->data();
+    const auto at = std::mismatch(packed.begin(), packed.end(), payload).first - packed.begin();
+    return at == static_cast<std::ptrdiff_t>(packed.size())
+               ? ""
+               : operand.name + ": byte " + std::to_string(at) + " of " + std::to_string(packed.size()) + " is " +
+                     std::to_string(payload[at]) + ", expected " + std::to_string(packed[at]);
+  }
   double error = 0;
   int64_t at = -1;
   for (int64_t i = 0; i < expected.elements(); ++i) {
     double want = expected.data[i];
-    double got = load(*operand.element, payload + operand.layout.position(i) * operand.element->bytes);
+    // Codes cannot say what is not finite: no rule for such a block, but for the memory around it.
+    if (!operand.element && notFinite)
+      continue;
+    double got = elementAt(operand, i);
     auto wrong = [&](const std::string &what) {
       return operand.name + indexText(i, expected.shape) + " is " + show(got) + ", expected " + show(want) + what;
     };
-    if (!operand.element->isFloat) {
+    if (operand.element && !operand.element->isFloat) {
       if (got != want)
         return wrong("");
       continue;
@@ -145,7 +193,7 @@ std::string Trial::compare(const Operand &operand, const Tensor &expected) {
   worst = std::max(worst, error / scale);
   if (error <= subject.map.tolerance * scale)
     return "";
-  double got = load(*operand.element, payload + operand.layout.position(at) * operand.element->bytes);
+  double got = elementAt(operand, at);
   return operand.name + indexText(at, expected.shape) + " is " + show(got) + ", expected " + show(expected.data[at]) +
          ": an error of " + show(error / scale) + " of the largest result, allowed " + show(subject.map.tolerance);
 }
@@ -168,6 +216,9 @@ std::string Trial::checkOutputs() {
     firstOutputs.emplace_back(buffer.data(), buffer.data() + buffer.size());
     if (std::string wrong = compare(operand, call.outputs.at(operand.opName)); !wrong.empty())
       return wrong;
+    if (exact && !(notFinite && !operand.element))
+      if (std::string wrong = compareBits(operand, exact->outputs.at(operand.opName)); !wrong.empty())
+        return wrong;
   }
   return "";
 }

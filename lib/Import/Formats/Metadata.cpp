@@ -59,20 +59,25 @@ MetaArray takeArray(const uint8_t *&at) {
   MetaArray array;
   array.elementType = static_cast<MetaType>(load<uint32_t>(at));
   array.count = load<uint64_t>(at + 4);
-  array.data = at += 12;
-  if (unsigned size = metaTypeBytes(array.elementType))
-    at += size * array.count;
-  else
-    for (uint64_t i = 0; i < array.count; ++i) {
-      if (array.elementType == MetaType::String)
-        at += 8 + load<uint64_t>(at);
-      else
-        takeArray(at);
-    }
+  array.data = at + 12;
+  at = endOfMetaArray(array);
   return array;
 }
 
 } // namespace
+
+const uint8_t *endOfMetaArray(const MetaArray &array) {
+  const uint8_t *at = array.data;
+  if (unsigned size = metaTypeBytes(array.elementType))
+    return at + size * array.count;
+  for (uint64_t i = 0; i < array.count; ++i) {
+    if (array.elementType == MetaType::String)
+      at += 8 + load<uint64_t>(at);
+    else
+      takeArray(at);
+  }
+  return at;
+}
 
 uint64_t loadMetaBits(MetaType type, const uint8_t *at) {
   switch (type) {

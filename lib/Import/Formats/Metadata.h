@@ -19,6 +19,9 @@ uint64_t loadMetaBits(MetaType type, const uint8_t *at);
 /// An f32 or f64 at `at`.
 double loadMetaNumber(MetaType type, const uint8_t *at);
 
+/// Behind the last encoded element.
+const uint8_t *endOfMetaArray(const MetaArray &array);
+
 } // namespace ck
 
 #endif // CK_LIB_IMPORT_FORMATS_METADATA_H

@@ -3,13 +3,13 @@
 
 #include "Messages.h"
 #include "ck/Import/Formats/AtomicFile.h"
+#include "ck/Import/Formats/RopeRows.h"
 #include "ck/Import/Formats/SafetensorsWriter.h"
 #include "ck/Import/Formats/WeightTable.h"
 
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
-#include <nlohmann/json.hpp>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -39,21 +39,14 @@ bool exists(const std::string &path) {
 }
 
 /// The rows of a tensor whose heads keep rotary pairs side by side, in the order in which the pairs are half a head
-/// apart: row j of a head's first half is 2j, of its second half 2j + 1.
+/// apart.
 std::vector<std::string_view> pairsApart(std::string_view bytes, int64_t rows, int64_t headDim) {
   size_t rowBytes = bytes.size() / rows;
   std::vector<std::string_view> pieces;
-  for (int64_t row = 0; row < rows; ++row) {
-    int64_t j = row % headDim, half = headDim / 2;
-    int64_t from = row - j + (j < half ? 2 * j : 2 * (j - half) + 1);
-    pieces.push_back(bytes.substr(from * rowBytes, rowBytes));
-  }
+  for (int64_t row = 0; row < rows; ++row)
+    pieces.push_back(
+        bytes.substr(rowOfOtherPairing(row, headDim, ModelConfig::RopePairing::Half) * rowBytes, rowBytes));
   return pieces;
-}
-
-bool turnsWithPositions(const std::string &name) {
-  std::string kind = name.substr(name.rfind('.') + 1);
-  return kind == "wq" || kind == "wk" || kind == "bq" || kind == "bk";
 }
 
 } // namespace
@@ -105,53 +98,6 @@ Status RunDirectory::writeModel(const ModelConfig &config, const ModelTexts &tex
     if (!text->empty())
       CK_CHECK(writeFileAtomically(folder + "/" + name, {*text}));
   return Status::success();
-}
-
-Result<std::string> hfConfigText(const ModelConfig &config) {
-  using Json = nlohmann::ordered_json;
-  if (config.qkvBias != config.outBias)
-    return fail("UNSUPPORTED", config.name,
-                ": has biases in some projections of attention only, which config.json cannot express");
-  const std::pair<const char *, const char *> activations[] = {{"silu", "silu"},     {"gelu_tanh", "gelu_pytorch_tanh"},
-                                                               {"gelu_erf", "gelu"}, {"gelu_quick", "quick_gelu"},
-                                                               {"relu", "relu"},     {"relu2", "relu2"}};
-  std::string activation;
-  for (auto [ours, theirs] : activations)
-    if (config.activation == ours)
-      activation = theirs;
-  Json json = {{"architectures", {"LlamaForCausalLM"}},
-               {"model_type", "llama"},
-               {"hidden_size", config.hidden},
-               {"intermediate_size", config.ffn},
-               {"num_hidden_layers", config.layers},
-               {"num_attention_heads", config.heads},
-               {"num_key_value_heads", config.kvHeads},
-               {"head_dim", config.headDim},
-               {"vocab_size", config.vocab},
-               {"max_position_embeddings", config.maxContext},
-               {"rms_norm_eps", config.rmsEps},
-               {"rope_theta", config.ropeTheta},
-               {"hidden_act", activation},
-               {"attention_bias", config.qkvBias},
-               {"mlp_bias", config.mlpBias},
-               {"tie_word_embeddings", config.tied},
-               {"torch_dtype", "float32"}};
-  const RopeScaling &scaling = config.ropeScaling;
-  if (scaling.kind == RopeScaling::Linear)
-    json["rope_scaling"] = {{"rope_type", "linear"}, {"factor", scaling.factor}};
-  if (scaling.kind == RopeScaling::Llama3)
-    json["rope_scaling"] = {{"rope_type", "llama3"},
-                            {"factor", scaling.factor},
-                            {"low_freq_factor", scaling.lowFreqFactor},
-                            {"high_freq_factor", scaling.highFreqFactor},
-                            {"original_max_position_embeddings", scaling.originalContext}};
-  if (config.bos)
-    json["bos_token_id"] = *config.bos;
-  if (config.eos.size() == 1)
-    json["eos_token_id"] = config.eos.front();
-  else if (!config.eos.empty())
-    json["eos_token_id"] = config.eos;
-  return json.dump(2) + "\n";
 }
 
 } // namespace ck

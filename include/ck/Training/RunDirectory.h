@@ -9,7 +9,7 @@
 #ifndef CK_TRAINING_RUNDIRECTORY_H
 #define CK_TRAINING_RUNDIRECTORY_H
 
-#include "ck/Import/Formats/ModelConfig.h"
+#include "ck/Import/Formats/HfConfigText.h"
 #include "ck/Training/TrainProgram.h"
 
 namespace ck {
@@ -46,10 +46,6 @@ private:
   std::string folder;
   int lock = -1;
 };
-
-/// config.json of a Llama-family model, as modelConfigFromHf reads it. Error UNSUPPORTED: biases that it cannot
-/// express.
-Result<std::string> hfConfigText(const ModelConfig &config);
 
 } // namespace ck
 

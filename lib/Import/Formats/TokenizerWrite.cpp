@@ -10,6 +10,8 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <set>
+#include <tuple>
 
 namespace ck {
 
@@ -43,6 +45,19 @@ std::vector<RankedMerge> mergesByScore(const TokenizerTables &tables) {
     return std::tie(a.result, a.left) < std::tie(b.result, b.left);
   });
   return merges;
+}
+
+/// Ids of unused tokens that no text becomes: longer than one character, and nothing merges to them.
+std::set<int32_t> unreachable(const TokenizerTables &tables, const std::vector<RankedMerge> &merges) {
+  std::set<int32_t> ids;
+  for (size_t id = 0; id < tables.tokens.size(); ++id) {
+    const std::string &text = tables.tokens[id].text;
+    if (tables.tokens[id].kind == TokenKind::Unused && (text.empty() || nextUtf8(text, 0).length < text.size()))
+      ids.insert(static_cast<int32_t>(id));
+  }
+  for (const RankedMerge &merge : merges)
+    ids.erase(merge.result);
+  return ids;
 }
 
 Json step(const char *type) { return {{"type", type}}; }
@@ -94,9 +109,11 @@ Json postProcessor(const TokenizerTables &tables) {
 
 Result<std::string> Tokenizer::toJson() const {
   Json vocab = Json::object(), added = Json::array(), merges = Json::array();
+  std::vector<RankedMerge> ranked = tables->byScore ? mergesByScore(*tables) : mergesByRank(*tables);
+  std::set<int32_t> dropped = unreachable(*tables, ranked);
   for (size_t id = 0; id < tables->tokens.size(); ++id) {
     const TokenizerTables::Token &token = tables->tokens[id];
-    if (token.kind == TokenKind::Hole)
+    if (token.kind == TokenKind::Hole || dropped.count(static_cast<int32_t>(id)))
       continue;
     if (token.kind == TokenKind::Unused)
       return fail("UNSUPPORTED", "token ", id, " (", quote(token.text),
@@ -106,8 +123,9 @@ Result<std::string> Tokenizer::toJson() const {
                   ") is no UTF-8 or stands twice in the vocabulary, which tokenizer.json cannot express");
     vocab[token.text] = id;
   }
-  for (const RankedMerge &merge : tables->byScore ? mergesByScore(*tables) : mergesByRank(*tables))
-    merges.push_back({tables->tokens[merge.left].text, tables->tokens[merge.right].text});
+  for (const RankedMerge &merge : ranked)
+    if (!dropped.count(merge.left) && !dropped.count(merge.right))
+      merges.push_back({tables->tokens[merge.left].text, tables->tokens[merge.right].text});
   std::vector<TokenizerTables::Literal> literals = tables->literals;
   std::sort(literals.begin(), literals.end(), [](const auto &a, const auto &b) { return a.id < b.id; });
   for (const TokenizerTables::Literal &literal : literals)

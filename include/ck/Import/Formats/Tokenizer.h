@@ -17,6 +17,8 @@
 
 namespace ck {
 
+class GgufMetadata;
+
 struct EncodeOptions {
   bool addSpecial = true;   ///< put the template's tokens (BOS, perhaps EOS) around the text
   bool parseSpecial = true; ///< read "<s>" in the text as the token, not as three characters
@@ -38,9 +40,14 @@ public:
   static Result<Tokenizer> fromGguf(const Container &gguf);
 
   /// The tokenizer as the text of a tokenizer.json. Pieces with scores become merges ranked by them, which is the same
-  /// where no two pieces that text can merge to share a score. Error UNSUPPORTED: a token that the format cannot
-  /// express.
+  /// where no two pieces that text can merge to share a score. Unused tokens that no text can become are left out.
+  /// Error UNSUPPORTED: a token that the format cannot express.
   Result<std::string> toJson() const;
+
+  /// The tokenizer as tokenizer.ggml.* metadata of a model with `vocab` rows, whose begin and first end token are `bos`
+  /// and `eos`; their keys are not written here. Ids without a token become unused ones, [PAD7]. Merges become scores.
+  /// Errors: UNSUPPORTED (what GGUF cannot express; merges that scores cannot), CONFLICT (more tokens than rows).
+  Status toGguf(GgufMetadata &metadata, int64_t vocab, std::optional<int64_t> bos, std::optional<int64_t> eos) const;
 
   /// Ids of `text`. Bytes that are no UTF-8 become byte tokens. Time O(n log n). Errors: BAD_INPUT (bytes or characters
   /// for which the vocabulary has no token, not even an unknown one; a text of 700 MB or more).

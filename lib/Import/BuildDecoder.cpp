@@ -40,8 +40,8 @@ private:
   /// Attention of layer `index` on rotated queries and keys.
   using Attend = llvm::function_ref<Value(int64_t index, Value q, Value k, Value v)>;
 
-  void createModule();
-  void declareWeights(bool trainable);
+  void createModule(StringRef numerics);
+  void declareWeights(bool trainable, const std::map<std::string, std::string> &storage);
   void declareCaches();
   void buildCachedEntry(StringRef name, int64_t tokens, const ImportOptions &options);
   void buildLossEntry(StringRef name, const TrainingShape &shape, bool differentiate);
@@ -57,7 +57,7 @@ private:
   std::string cacheName(int64_t layer, bool keys) {
     return "layers." + std::to_string(layer) + (keys ? ".k_cache" : ".v_cache");
   }
-  /// Reads a weight; each entry reads it once.
+  /// Reads a weight; each entry reads it once. Vectors are f32 from here on.
   Value weight(const Twine &name);
   Value optionalWeight(bool present, const Twine &name) { return present ? weight(name) : Value(); }
   Value norm(Location loc, Value input, const Twine &gamma) {
@@ -90,9 +90,11 @@ BufferOp DecoderBuilder::declare(const std::string &name, StringRef role, Ranked
                           /*offset=*/nullptr);
 }
 
-void DecoderBuilder::declareWeights(bool trainable) {
+void DecoderBuilder::declareWeights(bool trainable, const std::map<std::string, std::string> &storage) {
   for (const WeightSpec &spec : weightTable(config)) {
     RankedTensorType type = f32(spec.shape);
+    if (auto stored = storage.find(spec.logical); stored != storage.end())
+      type = type.clone(parseDtype(builder.getContext(), stored->second));
     weightTypes[spec.logical] = type;
     BufferOp buffer = declare(spec.logical, "weight", type);
     buffer.setTrainable(trainable);
@@ -115,8 +117,11 @@ void DecoderBuilder::declareCaches() {
 
 Value DecoderBuilder::weight(const Twine &name) {
   std::string symbol = name.str();
-  return ParamOp::create(builder, named(symbol), weightTypes.lookup(symbol),
-                         FlatSymbolRefAttr::get(builder.getContext(), symbol));
+  RankedTensorType type = weightTypes.lookup(symbol);
+  Value value = ParamOp::create(builder, named(symbol), type, FlatSymbolRefAttr::get(builder.getContext(), symbol));
+  if (type.getRank() == 1 && !type.getElementType().isF32())
+    return ConvertOp::create(builder, named(symbol + ".f32"), f32(type.getShape()), value);
+  return value;
 }
 
 AttentionOp DecoderBuilder::attention(Location loc, Value q, Value k, Value v, Value pos, Value seqs,
@@ -272,16 +277,23 @@ void DecoderBuilder::buildLossEntry(StringRef name, const TrainingShape &shape, 
 // Modules
 //===----------------------------------------------------------------------===//
 
-void DecoderBuilder::createModule() {
+void DecoderBuilder::createModule(StringRef numerics) {
   module = ModuleOp::create(unknown);
   module->setAttr("ck.model", builder.getStringAttr(config.name));
-  module->setAttr("ck.numerics", builder.getStringAttr("f32"));
+  module->setAttr("ck.numerics", builder.getStringAttr(numerics));
   builder.setInsertionPointToEnd(module.getBody());
 }
 
+/// The numerics of a model that the user says nothing about.
+static StringRef defaultNumerics(MLIRContext *context, const ImportOptions &options) {
+  bool quantised = llvm::any_of(options.storage,
+                                [&](const auto &weight) { return isBlockType(parseDtype(context, weight.second)); });
+  return quantised ? "q8_activations" : "f32";
+}
+
 OwningOpRef<ModuleOp> DecoderBuilder::buildInference(const ImportOptions &options) {
-  createModule();
-  declareWeights(/*trainable=*/false);
+  createModule(options.numerics.empty() ? defaultNumerics(builder.getContext(), options) : options.numerics);
+  declareWeights(/*trainable=*/false, options.storage);
   declareCaches();
   buildCachedEntry("decode", 1, options);
   buildCachedEntry("prefill", ShapedType::kDynamic, options);
@@ -289,9 +301,9 @@ OwningOpRef<ModuleOp> DecoderBuilder::buildInference(const ImportOptions &option
 }
 
 OwningOpRef<ModuleOp> DecoderBuilder::buildTraining(const TrainingShape &shape) {
-  createModule();
+  createModule("f32");
   markLayers = true;
-  declareWeights(/*trainable=*/true);
+  declareWeights(/*trainable=*/true, /*storage=*/{});
   if (shape.trainStep)
     buildLossEntry("train_step", shape, /*differentiate=*/true);
   if (shape.eval)
@@ -312,6 +324,9 @@ Result<OwningOpRef<ModuleOp>> ck::buildDecoder(MLIRContext &context, const Model
     return rows.error();
   if (options.chunk < 1)
     return Error{"chunk must be at least 1, got " + std::to_string(options.chunk)};
+  if (!options.numerics.empty() &&
+      !llvm::is_contained({"f32", "f16_operands", "bf16_operands", "q8_activations"}, options.numerics))
+    return Error{"numerics must be f32, f16_operands, bf16_operands or q8_activations, got '" + options.numerics + "'"};
   context.loadDialect<CKDialect, func::FuncDialect, tensor::TensorDialect>();
   return verified(DecoderBuilder(context, config, options.weightsFile, *rows).buildInference(options), config);
 }

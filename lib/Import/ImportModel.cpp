@@ -19,14 +19,16 @@ Result<mlir::OwningOpRef<mlir::ModuleOp>> ck::importModel(mlir::MLIRContext &con
     Result<Container> container = Container::open(**weights);
     if (!container)
       return container.error();
-    if (Status status = checkWeights(*config, *container, unused); !status)
-      return status.error();
+    auto storage = weightStorage(*config, *container, unused);
+    if (!storage)
+      return storage.error();
+    options.storage = *std::move(storage);
     std::error_code code;
     std::filesystem::path base = relativeTo.empty() ? "." : relativeTo;
     std::filesystem::path relative = std::filesystem::proximate(**weights, base, code);
     options.weightsFile = code ? **weights : relative.string();
   }
-  if (options.training)
+  if (options.training) // On f32 weights: another file is refused when it is read.
     return buildTrainingDecoder(context, *config, *options.training, options.weightsFile);
   return buildDecoder(context, *config, options);
 }

@@ -97,6 +97,10 @@ LogicalResult BoundedShapes::addSignatureOp(SignatureOpInterface op) {
   Result<Bindings> bindings = unify(*signature, {}, actuals(op.getSignatureOperands()), {}, params);
   if (!bindings)
     return op->emitOpError() << "does not fit when run-time extents are at their bounds: " << bindings.error().message;
+  // Element types that the operands leave open are those of the results; they do not matter to shapes.
+  for (auto [output, result] : llvm::zip(signature->outputs, op->getResults()))
+    if (output.dtype[0] == '$')
+      bindings->dtypes.try_emplace(output.dtype, dtypeName(cast<ShapedType>(result.getType()).getElementType()));
   auto outputs = inferOutputs(*signature, *bindings, std::vector<bool>(signature->outputs.size(), true), params);
   if (!outputs)
     return op->emitOpError() << "does not fit when run-time extents are at their bounds: " << outputs.error().message;

@@ -64,11 +64,14 @@ static std::optional<SmallVector<unsigned>> rowOperands(SignatureOpInterface op)
   return operands;
 }
 
-/// The only op whose results `lastRow` may take the place of, if it can compute one row.
+/// The only op whose results `lastRow` may take the place of, if it can compute one row. What makes blocks may have
+/// other readers: it is computed once more, since no kernel picks a row of blocks.
 static SignatureOpInterface movableProducer(LastRowOp lastRow) {
   auto op = lastRow.getInput().getDefiningOp<SignatureOpInterface>();
   if (!op || op->getBlock() != lastRow->getBlock())
     return {};
+  if (isBlockType(lastRow.getType().getElementType()) && op->getNumResults() == 1 && rankOf(op->getResult(0)) <= 2)
+    return op;
   for (Value result : op->getResults())
     if (rankOf(result) > 2 || !llvm::all_of(result.getUsers(), llvm::IsaPred<LastRowOp>))
       return {};
@@ -116,11 +119,15 @@ void ck::moveLastRowsUp(func::FuncOp entry) {
     Operation *copy = computeOneRow(op, *rows);
     for (auto [result, row] : llvm::zip(op->getResults(), copy->getResults()))
       for (Operation *user : llvm::make_early_inc_range(result.getUsers())) {
-        llvm::erase(work, cast<LastRowOp>(user));
+        auto other = dyn_cast<LastRowOp>(user);
+        if (!other)
+          continue;
+        llvm::erase(work, other);
         user->replaceAllUsesWith(ValueRange(row));
         user->erase();
       }
-    op->erase();
+    if (op->use_empty())
+      op->erase();
     for (Value operand : copy->getOperands())
       if (auto above = operand.getDefiningOp<LastRowOp>(); above && !llvm::is_contained(work, above))
         work.push_back(above);

@@ -12,6 +12,10 @@ using namespace mlir;
 void ck::buildInferencePipeline(OpPassManager &manager, const InferenceOptions &options) {
   manager.addPass(createCKVerifyGraph());
   manager.addPass(createCKResolveAliases());
+  manager.addPass(createCKQuantizeActivations());
+  CKPackWeightsOptions packing;
+  packing.pack = options.pack;
+  manager.addPass(createCKPackWeights(std::move(packing)));
   manager.addPass(createCKHoistInit());
   manager.addPass(createCanonicalizerPass());
   manager.addPass(createCSEPass());

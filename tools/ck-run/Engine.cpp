@@ -35,6 +35,8 @@ ck::run::compileToPlan(mlir::MLIRContext &context, const EngineOptions &options,
     module = mlir::parseSourceFile<mlir::ModuleOp>(options.model, &context);
     if (!module)
       return diagnostics.error(options.model + ": cannot be read as a module");
+    if (!options.import.numerics.empty())
+      return Error{"--numerics is chosen at import: " + options.model + " is a module, which says its own"};
   } else {
     auto imported = importModel(context, options.model, options.import, folderOf(options.model), unused);
     if (!imported)
@@ -49,6 +51,8 @@ ck::run::compileToPlan(mlir::MLIRContext &context, const EngineOptions &options,
     InferenceOptions inference;
     if (!options.kernelMaps.empty())
       inference.maps = options.kernelMaps;
+    if (!options.pack.empty())
+      inference.pack = options.pack;
     buildInferencePipeline(passes, inference);
   }
   if (mlir::failed(passes.run(*module)))

@@ -21,6 +21,7 @@ struct EngineOptions {
   std::string kind = "jit"; ///< jit, aot, interpret
   std::string weights;      ///< folder that holds the weight files; empty = where the model names them
   std::string kernelMaps;   ///< empty = the default folder
+  std::string pack;         ///< layout of quantised weights, load or never; empty = load
   int threads = 0;          ///< 0 = online CPUs
   ImportOptions import;
   bool randomWeights = false; ///< fill weights from a generator instead of files (benchmarks)

@@ -9,6 +9,7 @@
 #include "llvm/Support/Path.h"
 
 #include <iostream>
+#include <map>
 
 using namespace ck;
 using namespace ck::run;
@@ -54,6 +55,22 @@ static int showConfig(const ModelConfig &config) {
   return 0;
 }
 
+/// What a container holds of one element type.
+struct TypeTotal {
+  int64_t tensors = 0;
+  uint64_t bytes = 0;
+};
+
+static std::map<std::string, TypeTotal> totalsOf(const Container &container) {
+  std::map<std::string, TypeTotal> totals;
+  for (const TensorInfo &tensor : container.tensors()) {
+    TypeTotal &total = totals[tensor.dtype->name];
+    ++total.tensors;
+    total.bytes += tensor.bytes;
+  }
+  return totals;
+}
+
 static int showContainer(const Container &container) {
   if (wantsJson()) {
     Json tensors = Json::array(), metadata = Json::object();
@@ -69,6 +86,10 @@ static int showContainer(const Container &container) {
     if (container.version())
       json["version"] = container.version();
     json["metadata"] = std::move(metadata);
+    Json types = Json::object();
+    for (const auto &[name, total] : totalsOf(container))
+      types[name] = {{"tensors", total.tensors}, {"bytes", total.bytes}};
+    json["types"] = std::move(types);
     json["tensors"] = std::move(tensors);
     printJson(json);
     return 0;
@@ -85,7 +106,13 @@ static int showContainer(const Container &container) {
               << tensor.bytes << " bytes\n";
     bytes += tensor.bytes;
   }
-  std::cout << container.tensors().size() << " tensors, " << bytes << " bytes\n";
+  std::cout << container.tensors().size() << " tensors, " << bytes << " bytes";
+  const char *separator = ": ";
+  for (const auto &[name, total] : totalsOf(container)) {
+    std::cout << separator << total.tensors << " " << name << " (" << total.bytes << " bytes)";
+    separator = ", ";
+  }
+  std::cout << "\n";
   return 0;
 }
 

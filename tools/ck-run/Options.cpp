@@ -49,6 +49,10 @@ cl::SubCommand &ck::run::lossCommand() {
   static cl::SubCommand command("loss", "measure how well a model predicts a text");
   return command;
 }
+cl::SubCommand &ck::run::convertCommand() {
+  static cl::SubCommand command("convert", "write a model in another format or with other storage types");
+  return command;
+}
 
 using namespace ck::run;
 
@@ -61,18 +65,28 @@ using namespace ck::run;
 #define CK_TRAINING_COMMANDS cl::sub(trainCommand()), CK_MEASURE_COMMANDS
 
 static cl::opt<std::string> model(cl::Positional, cl::Required, cl::desc("MODEL"), CK_ALL_COMMANDS,
-                                  CK_MEASURE_COMMANDS);
+                                  CK_MEASURE_COMMANDS, cl::sub(convertCommand()));
 static cl::opt<bool> json("json", cl::desc("print one JSON object on stdout (train: one line a step)"), CK_ALL_COMMANDS,
-                          CK_TRAINING_COMMANDS);
+                          CK_TRAINING_COMMANDS, cl::sub(convertCommand()));
 static cl::opt<std::string> engine("engine", cl::desc("how to run the plan: jit, aot or interpret (default jit)"),
                                    cl::init("jit"), CK_ENGINE_COMMANDS, CK_TRAINING_COMMANDS);
 static cl::opt<int64_t> threads("threads", cl::desc("threads to use (default: online CPUs)"), cl::init(0),
-                                CK_ENGINE_COMMANDS, CK_TRAINING_COMMANDS);
+                                CK_ENGINE_COMMANDS, CK_TRAINING_COMMANDS, cl::sub(convertCommand()));
 static cl::opt<int64_t> contextSize("context", cl::desc("rows of the KV cache (default: the model's, at most 4096)"),
                                     cl::init(0), CK_ENGINE_COMMANDS);
 static cl::opt<int64_t> chunk("chunk", cl::desc("most prompt tokens in one call (default 512)"), cl::init(512),
                               CK_ENGINE_COMMANDS);
 static cl::opt<std::string> weights("weights", cl::desc("folder that holds the weight files"), CK_ENGINE_COMMANDS);
+static cl::opt<std::string>
+    numerics("numerics",
+             cl::desc("loosest numerics class: f32, f16_operands, bf16_operands or "
+                      "q8_activations (default: q8_activations for quantised weights, else f32)"),
+             CK_ENGINE_COMMANDS);
+static cl::opt<std::string>
+    pack("pack",
+         cl::desc("layout of quantised weights: load (packed when the model is loaded) or never "
+                  "(default load)"),
+         cl::init("load"), CK_ENGINE_COMMANDS);
 static cl::opt<std::string> kernelMaps("kernel-maps", cl::desc("folder of the kernel maps"), CK_ENGINE_COMMANDS,
                                        CK_TRAINING_COMMANDS);
 
@@ -88,6 +102,8 @@ Result<EngineOptions> ck::run::engineOptions() {
   };
   if (engine != "jit" && engine != "aot" && engine != "interpret")
     return Error{"--engine must be jit, aot or interpret, got '" + engine + "'"};
+  if (pack != "load" && pack != "never")
+    return Error{"--pack must be load or never, got '" + pack + "'"};
   for (const Status &status : {atLeast(threads, threads.getNumOccurrences() ? 1 : 0, 1024, "threads"),
                                atLeast(contextSize, contextSize.getNumOccurrences() ? 1 : 0, INT32_MAX, "context"),
                                atLeast(chunk, 1, INT32_MAX, "chunk")})
@@ -101,6 +117,8 @@ Result<EngineOptions> ck::run::engineOptions() {
   options.threads = static_cast<int>(threads);
   options.import.context = contextSize;
   options.import.chunk = chunk;
+  options.import.numerics = numerics;
+  options.pack = pack;
   return options;
 }
 

@@ -33,6 +33,10 @@ static llvm::cl::opt<std::string>
     logits("logits", llvm::cl::desc("import: rows of logits that @prefill gives, last or all (default last)"),
            llvm::cl::init("last"));
 
+static llvm::cl::opt<std::string>
+    numerics("numerics", llvm::cl::desc("import: loosest numerics class, f32, f16_operands, bf16_operands or "
+                                        "q8_activations (default: q8_activations for quantised weights, else f32)"));
+
 static llvm::cl::list<int64_t>
     train("train", llvm::cl::CommaSeparated, llvm::cl::value_desc("rows[,sequences[,positions]]"),
           llvm::cl::desc("import: build the loss for training on at most this many rows, sequences (default 1) and "
@@ -66,6 +70,7 @@ static OwningOpRef<Operation *> importFile(llvm::SourceMgr &sources, MLIRContext
   ImportOptions options;
   options.context = contextSize;
   options.chunk = chunk;
+  options.numerics = numerics;
   options.allLogits = logits == "all";
   if (logits != "all" && logits != "last")
     return refuse("--logits must be last or all, got '" + logits + "'");

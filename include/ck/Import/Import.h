@@ -11,6 +11,8 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
 
+#include <map>
+
 namespace ck {
 
 /// What a training program is planned for; each call may have less.
@@ -28,6 +30,12 @@ struct ImportOptions {
   int64_t chunk = 512;     ///< most rows of one @prefill call; at most `context` is used
   bool allLogits = false;  ///< @prefill gives the logits of every row, not of the last one
   std::string weightsFile; ///< container that buffers name; empty = buffers without `from`
+  /// Storage type of each weight by logical name ("layers.3.wq"), f32 where absent; importModel takes it from the file.
+  std::map<std::string, std::string> storage;
+  /// The loosest numerics class of the module: f32, f16_operands, bf16_operands or q8_activations; empty =
+  /// q8_activations if a weight is quantised, else f32. With f32, inputs of linear layers stay f32 and weights count
+  /// exactly as what their storage stands for.
+  std::string numerics;
   /// Of importModel: build the entries of training instead, of this shape; context and chunk mean nothing then.
   std::optional<TrainingShape> training;
 };
@@ -35,7 +43,9 @@ struct ImportOptions {
 /// The context that `options` give for `config`. Error: outside 1..2^31-1.
 Result<int64_t> chosenContext(const ModelConfig &config, const ImportOptions &options);
 
-/// Builds entries @decode (one row) and @prefill (up to `chunk` rows) of a Llama-family decoder.
+/// Builds entries @decode (one row) and @prefill (up to `chunk` rows) of a Llama-family decoder. Weights have the
+/// element types of `options.storage`; norms and biases stored in 16 bits are widened by ck.convert. Error: a size or a
+/// numerics class that `options` must not have.
 Result<mlir::OwningOpRef<mlir::ModuleOp>> buildDecoder(mlir::MLIRContext &context, const ModelConfig &config,
                                                        const ImportOptions &options);
 

@@ -64,6 +64,78 @@ def CKResolveAliases : Pass<"ck-resolve-aliases", "::mlir::ModuleOp"> {
   }];
 }
 
+def CKQuantizeActivations : Pass<"ck-quantize-activations", "::mlir::ModuleOp"> {
+  let summary = "makes the rounding of inputs of quantised weights explicit";
+  let description = [{
+    First a `ck.qkv_linear` of which some weight is of a block type, or whose weights are stored in different types, becomes
+    three `ck.linear`: kernels of quantised weights take one weight. The head-major form stays as it is.
+
+    Then, if the module's `ck.numerics` is q8_activations or looser, the f32 input of each projection (`ck.linear`,
+    vocabulary-major `ck.head_linear`) by a weight of a block type goes through `ck.quantize`, to the format that the
+    weight's format is multiplied with:
+
+    | weight | input |
+    |---|---|
+    | q4_0, q5_0, q8_0 | q8_0 |
+    | q4_1, q5_1 | q8_1 |
+    | q4_k, q5_k, q6_k | q8_k |
+
+    A value is quantised once for each format, however many ops read it. In stricter modules inputs stay f32, and kernels
+    multiply them by what the blocks stand for. A quantised value carries the name of its input with the format behind
+    it.
+
+    Before (`ck.numerics = "q8_activations"`):
+
+    ```mlir
+    %gate = ck.linear %x, %w1 : (tensor<?x256xf32>, tensor<512x256x!ck.q4_k>) -> tensor<?x512xf32>
+    %up = ck.linear %x, %w3 : (tensor<?x256xf32>, tensor<512x256x!ck.q6_k>) -> tensor<?x512xf32>
+    ```
+
+    After:
+
+    ```mlir
+    %q = ck.quantize %x : (tensor<?x256xf32>) -> tensor<?x256x!ck.q8_k>
+    %gate = ck.linear %q, %w1 : (tensor<?x256x!ck.q8_k>, tensor<512x256x!ck.q4_k>) -> tensor<?x512xf32>
+    %up = ck.linear %q, %w3 : (tensor<?x256x!ck.q8_k>, tensor<512x256x!ck.q6_k>) -> tensor<?x512xf32>
+    ```
+  }];
+  let statistics = [
+    Statistic<"numSplit", "qkv-split", "ck.qkv_linear ops that became three ck.linear">,
+    Statistic<"numQuantized", "values-quantized", "Values that are rounded to blocks">
+  ];
+  let dependentDialects = ["::ck::CKDialect"];
+}
+
+def CKPackWeights : Pass<"ck-pack-weights", "::mlir::ModuleOp"> {
+  let summary = "gives quantised weights the layout that kernels read fastest";
+  let description = [{
+    Where a projection multiplies an input in blocks by a weight of a block type, straight from the file, it reads
+    `ck.pack` of the weight instead; `--ck-hoist-init` then moves the packing to `@init`, once for all entries. Other
+    readers of the weight, such as an embedding that shares it with the head, keep the raw one. Packed weights take memory of their own.
+
+    `pack=load` does so, `pack=never` changes nothing: then kernels read what the file holds.
+
+    Before:
+
+    ```mlir
+    %w = ck.param @w1 : tensor<512x256x!ck.q4_k>
+    %y = ck.linear %q, %w : (tensor<?x256x!ck.q8_k>, tensor<512x256x!ck.q4_k>) -> tensor<?x512xf32>
+    ```
+
+    After:
+
+    ```mlir
+    %w = ck.param @w1 : tensor<512x256x!ck.q4_k>
+    %p = ck.pack %w : (tensor<512x256x!ck.q4_k>) -> tensor<512x256x!ck.packed<q4_k, r16>> loc("w1.packed")
+    %y = ck.linear %q, %p : (tensor<?x256x!ck.q8_k>, tensor<512x256x!ck.packed<q4_k, r16>>) -> tensor<?x512xf32>
+    ```
+  }];
+  let options = [Option<"pack", "pack", "std::string", /*default=*/"\"load\"",
+                        "load: pack weights when the model is loaded; never: kernels read what the file holds">];
+  let statistics = [Statistic<"numPacked", "weights-packed", "Weights that an entry reads packed">];
+  let dependentDialects = ["::ck::CKDialect"];
+}
+
 def CKHoistInit : Pass<"ck-hoist-init", "::mlir::ModuleOp"> {
   let summary = "moves what depends only on weights and constants into @init";
   let description = [{
@@ -117,7 +189,8 @@ def CKSchedule : Pass<"ck-schedule", "::mlir::ModuleOp"> {
        the last row is computed where only it is used: it passes an op if everything the op computes goes to
        `ck.last_row` alone, and becomes one `ck.last_row` for each operand that has the rows as its first dim. It passes
        the head, the last norm and feed-forward, and attention over a cache (which it turns into attention of one query),
-       and stops where another op needs all rows.
+       and stops where another op needs all rows. Blocks are an exception: no kernel picks a row of them, so what makes
+       them is computed once more, for the last row.
     2. Ops sink towards their first use where that lowers the bytes that live in between (at the bounds): an op whose
        results are larger than the operands that it alone keeps alive. Reads of weights sink always, they cost nothing.
        An op never passes the op that updates one of its operands in place.

@@ -29,6 +29,9 @@ struct InferenceOptions : mlir::PassPipelineOptions<InferenceOptions> {
                           llvm::cl::init("scalar")};
   Option<bool> remarks{*this, "remarks", llvm::cl::desc("Say which provider was chosen for each op, and why"),
                        llvm::cl::init(false)};
+  Option<std::string> pack{
+      *this, "pack", llvm::cl::desc("Layout of quantised weights: load (packed when the model is loaded) or never"),
+      llvm::cl::init("load")};
   Option<std::string> packing{*this, "packing", llvm::cl::desc("How to pack buffers into the arena: greedy"),
                               llvm::cl::init("greedy")};
   Option<int64_t> guard{*this, "guard", llvm::cl::desc("Bytes to leave free around every buffer"), llvm::cl::init(0)};
@@ -36,8 +39,9 @@ struct InferenceOptions : mlir::PassPipelineOptions<InferenceOptions> {
       *this, "report", llvm::cl::desc("Write the memory plan as JSON to this file ('-': stdout)"), llvm::cl::init("")};
 };
 
-/// GRAPH to PLAN for inference: verify, resolve aliases, hoist to @init, canonicalize, cse, schedule, select providers,
-/// verify, bufferize, plan memory, verify. Fails with one located error at the first pass that refuses the module.
+/// GRAPH to PLAN for inference: verify, resolve aliases, quantize activations, pack weights, hoist to @init,
+/// canonicalize, cse, schedule, select providers, verify, bufferize, plan memory, verify. Fails with one located error
+/// at the first pass that refuses the module.
 void buildInferencePipeline(mlir::OpPassManager &manager, const InferenceOptions &options);
 
 /// Options of `ck-training-pipeline`: those of --ck-autodiff, --ck-checkpoint and --ck-build-train-step, and those of

@@ -3,6 +3,7 @@
 
 #include "Text.h"
 
+#include <algorithm>
 #include <sys/stat.h>
 #include <unordered_set>
 
@@ -38,6 +39,9 @@ constexpr Names kLayerNames[] = {
     {"b_up", "mlp.up_proj.bias", "ffn_up.bias"},
     {"b_down", "mlp.down_proj.bias", "ffn_down.bias"},
 };
+
+/// What matrices may be quantised to.
+constexpr std::string_view kBlockTypes[] = {"q4_0", "q4_1", "q4_k", "q5_0", "q5_1", "q5_k", "q6_k", "q8_0"};
 
 bool isFile(const std::string &path) {
   struct stat info;
@@ -118,6 +122,25 @@ Status checkWeights(const ModelConfig &config, const Container &weights, std::ve
       if (!used.count(tensor.name))
         unused->push_back(tensor.name);
   return Status::success();
+}
+
+Result<std::map<std::string, std::string>> weightStorage(const ModelConfig &config, const Container &weights,
+                                                         std::vector<std::string> *unused) {
+  if (Status status = checkWeights(config, weights, unused); !status)
+    return status.error();
+  std::map<std::string, std::string> storage;
+  for (const WeightSpec &spec : weightTable(config)) {
+    std::string type = weights.find(spec.tensor)->dtype->name;
+    bool isFloat = type == "f32" || type == "f16" || type == "bf16";
+    bool isMatrix = spec.shape.size() > 1;
+    if (!isFloat &&
+        !(isMatrix && std::find(std::begin(kBlockTypes), std::end(kBlockTypes), type) != std::end(kBlockTypes)))
+      return fail("BAD_DTYPE", weights.path(), ": tensor ", quote(spec.tensor), " is ", type,
+                  "; expected f32, f16 or bf16",
+                  isMatrix ? ", or one of q4_0, q4_1, q4_k, q5_0, q5_1, q5_k, q6_k, q8_0" : "");
+    storage[spec.logical] = type;
+  }
+  return storage;
 }
 
 Result<std::optional<std::string>> findWeightsFile(const std::string &modelPath) {

@@ -72,6 +72,20 @@ def GradientOpInterface : OpInterface<"GradientOpInterface"> {
   ];
 }
 
+def ProjectionOpInterface : OpInterface<"ProjectionOpInterface"> {
+  let cppNamespace = "::ck";
+  let description = [{
+    An op that multiplies rows of one input by one weight. `--ck-quantize-activations` and `--ck-pack-weights` change what
+    both are stored in.
+  }];
+  let methods = [
+    InterfaceMethod<"The input.", "::mlir::OpOperand &", "getProjectedInput">,
+    InterfaceMethod<"The weight.", "::mlir::OpOperand &", "getProjectionWeight">,
+    InterfaceMethod<"True if each value of the result is a product of a row of the input and a row of the weight.",
+                    "bool", "isProductOfRows">
+  ];
+}
+
 def CK_StorageTypeInterface : TypeInterface<"StorageTypeInterface"> {
   let cppNamespace = "::ck";
   let description = [{

@@ -29,7 +29,7 @@ def CK_EmbeddingOp : CK_GraphOp<"embedding", [CK_Differentiable]> {
   let assemblyFormat = "$ids `,` $table attr-dict `:` functional-type(operands, results)";
 }
 
-def CK_LinearOp : CK_GraphOp<"linear", [CK_Differentiable]> {
+def CK_LinearOp : CK_GraphOp<"linear", [CK_Differentiable, ProjectionOpInterface]> {
   let summary = "y = x W^T + b";
   let description = [{
     `output[t,n] = bias[n] + sum_k input[t,k] * weight[n,k]`; weights are stored output-major, as in checkpoints.
@@ -42,6 +42,11 @@ def CK_LinearOp : CK_GraphOp<"linear", [CK_Differentiable]> {
   }];
   let arguments = (ins AnyRankedTensor:$input, AnyRankedTensor:$weight, Optional<AnyRankedTensor>:$bias);
   let results = (outs AnyRankedTensor:$output);
+  let declarations = [{
+    ::mlir::OpOperand &getProjectedInput() { return getInputMutable(); }
+    ::mlir::OpOperand &getProjectionWeight() { return getWeightMutable(); }
+    bool isProductOfRows() { return true; }
+  }];
   let rowwise = "true";
   let signatureBody = [{
     return "input[...T,K]:$A, weight[N,K]:$W, bias[N]:f32? -> output[...T,N]:" + ::ck::projectedDtype(op.getInput());
@@ -105,7 +110,7 @@ def CK_OutLinearOp : CK_GraphOp<"out_linear", [CK_Differentiable]> {
   let assemblyFormat = "$input `,` $weight (`bias` $bias^)? attr-dict `:` functional-type(operands, results)";
 }
 
-def CK_HeadLinearOp : CK_GraphOp<"head_linear", [CK_DifferentiableSaving]> {
+def CK_HeadLinearOp : CK_GraphOp<"head_linear", [CK_DifferentiableSaving, ProjectionOpInterface]> {
   let summary = "logits of the vocabulary";
   let description = [{
     `logits[t,v] = cap(sum_e input[t,e] * weight[v,e])` with `cap(x) = softcap * tanh(x / softcap)`, or the identity when
@@ -121,6 +126,11 @@ def CK_HeadLinearOp : CK_GraphOp<"head_linear", [CK_DifferentiableSaving]> {
                    CK_KeywordOr<["vocab_major", "embed_major"], "vocab_major">:$w_layout,
                    DefaultValuedAttr<F64Attr, "0.0">:$softcap);
   let results = (outs AnyRankedTensor:$logits);
+  let declarations = [{
+    ::mlir::OpOperand &getProjectedInput() { return getInputMutable(); }
+    ::mlir::OpOperand &getProjectionWeight() { return getWeightMutable(); }
+    bool isProductOfRows() { return getWLayout() == "vocab_major"; }
+  }];
   let rowwise = "true";
   let signatureBody = [{
     return std::string("input[T,E]:$A, weight") + (op.getWLayout() == "vocab_major" ? "[V,E]" : "[E,V]") +

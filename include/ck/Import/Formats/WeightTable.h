@@ -9,6 +9,8 @@
 
 #include "ck/Import/Formats/ModelConfig.h"
 
+#include <map>
+
 namespace ck {
 
 /// One weight.
@@ -29,6 +31,12 @@ std::string tensorName(ModelConfig::Source source, std::string_view logical);
 /// Checks that `weights` holds every tensor of the table in its shape. Errors name the tensor: BAD_CONFIG (missing),
 /// BAD_SHAPE. With `unused`, the container's other tensors are listed there, for a warning.
 Status checkWeights(const ModelConfig &config, const Container &weights, std::vector<std::string> *unused = nullptr);
+
+/// How `weights` stores each weight, by logical name: "f32", "f16", "bf16" or, for matrices, q4_0, q4_1, q4_k, q5_0,
+/// q5_1, q5_k, q6_k or q8_0; types may differ from tensor to tensor. Errors: those of checkWeights; BAD_DTYPE (another
+/// type: names the tensor and the type).
+Result<std::map<std::string, std::string>> weightStorage(const ModelConfig &config, const Container &weights,
+                                                         std::vector<std::string> *unused = nullptr);
 
 /// The file with the weights of a model: the GGUF itself, or model.safetensors in or beside the given directory or
 /// config.json; nullopt if there is none. Error UNSUPPORTED: only a sharded model (model.safetensors.index.json).

@@ -27,6 +27,7 @@ llvm::cl::SubCommand &compileCommand();
 llvm::cl::SubCommand &trainCommand();
 llvm::cl::SubCommand &gradCommand();
 llvm::cl::SubCommand &lossCommand();
+llvm::cl::SubCommand &convertCommand();
 
 /// Each runs one subcommand and returns the exit code.
 int runGenerate();
@@ -38,6 +39,7 @@ int runCompile();
 int runTrain();
 int runGrad();
 int runLoss();
+int runConvert();
 
 /// True if --json was given: stdout then holds one JSON object and nothing else.
 bool wantsJson();

@@ -15,7 +15,8 @@ int main(int argc, char **argv) {
   std::pair<llvm::cl::SubCommand *, int (*)()> commands[] = {
       {&generateCommand(), runGenerate}, {&logitsCommand(), runLogits}, {&tokenizeCommand(), runTokenize},
       {&inspectCommand(), runInspect},   {&benchCommand(), runBench},   {&compileCommand(), runCompile},
-      {&trainCommand(), runTrain},       {&gradCommand(), runGrad},     {&lossCommand(), runLoss}};
+      {&trainCommand(), runTrain},       {&gradCommand(), runGrad},     {&lossCommand(), runLoss},
+      {&convertCommand(), runConvert}};
   llvm::cl::HideUnrelatedOptions(category());
   for (auto [command, run] : commands)
     llvm::cl::HideUnrelatedOptions(category(), *command);
@@ -25,6 +26,6 @@ int main(int argc, char **argv) {
     if (*command)
       return run();
   llvm::errs() << "ck-run: error: expected a command: generate, logits, tokenize, inspect, bench, compile, "
-                  "train, grad or loss (see ck-run --help)\n";
+                  "train, grad, loss or convert (see ck-run --help)\n";
   return 1;
 }

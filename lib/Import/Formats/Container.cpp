@@ -100,4 +100,6 @@ const MetaValue *Container::findMeta(std::string_view key) const {
   return found == contents->metadataIndex.end() ? nullptr : &contents->metadata[found->second].value;
 }
 
+void Container::dropPages(const uint8_t *from, uint64_t bytes) const { contents->file.dropPages(from, bytes); }
+
 } // namespace ck

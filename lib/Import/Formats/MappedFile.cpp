@@ -66,6 +66,16 @@ MappedFile &MappedFile::operator=(MappedFile &&other) noexcept {
 
 MappedFile::~MappedFile() { release(); }
 
+void MappedFile::dropPages(const uint8_t *from, uint64_t bytes) const {
+  if (owned)
+    return;
+  uint64_t page = ::sysconf(_SC_PAGESIZE), first = (from - begin + page - 1) / page * page;
+  uint64_t end = (from - begin + bytes) / page * page;
+  // Advice only: where it is not taken, nothing is wrong.
+  if (first < end)
+    (void)::madvise(const_cast<uint8_t *>(begin) + first, end - first, MADV_DONTNEED);
+}
+
 void MappedFile::release() {
   if (begin && !owned)
     ::munmap(const_cast<uint8_t *>(begin), length);

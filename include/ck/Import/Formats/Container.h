@@ -91,6 +91,8 @@ public:
   /// Null if there is none of that name.
   const TensorInfo *find(std::string_view tensor) const;
   const MetaValue *findMeta(std::string_view key) const;
+  /// Lets the system take back the memory behind mapped bytes that have been read; they can be read again.
+  void dropPages(const uint8_t *from, uint64_t bytes) const;
 
 private:
   Container() = default;

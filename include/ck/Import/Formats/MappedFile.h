@@ -31,6 +31,8 @@ public:
   const std::string &path() const { return name; }
   const uint8_t *data() const { return begin; }
   uint64_t size() const { return length; }
+  /// Lets the system take back the pages that lie within [from, from + bytes) entirely; they can be read again.
+  void dropPages(const uint8_t *from, uint64_t bytes) const;
   std::string_view text() const { return {reinterpret_cast<const char *>(begin), static_cast<size_t>(length)}; }
 
 private:

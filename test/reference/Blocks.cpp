@@ -188,6 +188,24 @@ void spoilBlock(std::string_view dtype, double value, uint8_t *p) {
     put16(floatToHalf(wide), dtype == "q6_k" ? p + 208 : p);
 }
 
+void scaleBlocks(Tensor &tensor, int power) {
+  const std::string packed = packedStorage(tensor.dtype);
+  const std::string &dtype = packed.empty() ? tensor.dtype : packed;
+  const auto size = static_cast<size_t>(blockSize(dtype).bytes);
+  auto scaleHalf = [&](uint8_t *p) { put16(floatToHalf(std::ldexp(f16At(p), power)), p); };
+  for (uint8_t *p = tensor.bytes.data(), *end = p + tensor.bytes.size(); p < end; p += size) {
+    if (dtype == "q8_k") {
+      const float d = std::ldexp(f32At(p), power);
+      std::memcpy(p, &d, sizeof d);
+      continue;
+    }
+    scaleHalf(dtype == "q6_k" ? p + 208 : p);
+    if (dtype == "q4_1" || dtype == "q5_1" || dtype == "q4_k" || dtype == "q5_k" || dtype == "q8_1")
+      scaleHalf(p + 2);
+  }
+  tensor.data = decodeBlocks(dtype, tensor.bytes, tensor.elements());
+}
+
 std::vector<double> decodeBlocks(std::string_view dtype, const std::vector<uint8_t> &bytes, int64_t elements) {
   BlockSize size = blockSize(dtype);
   std::vector<double> values(static_cast<size_t>(elements));

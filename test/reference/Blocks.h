@@ -48,6 +48,9 @@ float halfToFloat(uint16_t bits);
 /// Round to nearest, ties to even.
 uint16_t floatToHalf(float value);
 
+/// Multiplies the factors of a tensor of blocks by 2^power, as far as their type can hold the result.
+void scaleBlocks(Tensor &tensor, int power);
+
 /// "q4_k" of "packed<q4_k,r16>", "" for other types.
 std::string packedStorage(std::string_view dtype);
 /// Compact rows of `k` elements in the order of packed<storage, r16>: groups of 16 rows, the last filled up with zero

@@ -2,6 +2,8 @@
 
 #include "Pieces.h"
 
+#include "Blocks.h"
+
 #include <cmath>
 
 namespace ck::reference {
@@ -128,8 +130,11 @@ bool spoilIndex(Tensor &indices, int64_t limit, Random &random) {
 void scaleByPowerOfTwo(Tensor &tensor, double factor) {
   if (!(factor > 0))
     return;
+  const int power = static_cast<int>(std::lround(std::log2(factor)));
+  if (!tensor.bytes.empty())
+    return scaleBlocks(tensor, power);
   for (double &value : tensor.data)
-    value = std::ldexp(value, static_cast<int>(std::lround(std::log2(factor))));
+    value = std::ldexp(value, power);
 }
 
 std::vector<Params> valuesOf(const char *attr, std::initializer_list<Param> values) {

@@ -137,7 +137,8 @@ bool Trial::plantNonFinite(Random &random) {
     const std::string packed = reference::packedStorage(tensor.dtype);
     const std::string &blocks = packed.empty() ? tensor.dtype : packed;
     const reference::BlockSize size = reference::blockSize(blocks);
-    reference::spoilBlock(blocks, value, tensor.bytes.data() + at / size.elements * size.bytes);
+    // An infinite factor is worth what a sum of codes makes of it, which is no sum of elements.
+    reference::spoilBlock(blocks, NAN, tensor.bytes.data() + at / size.elements * size.bytes);
     tensor.data = reference::decodeBlocks(blocks, tensor.bytes, tensor.elements());
   }
   for (const Operand &operand : operands)
@@ -213,6 +214,23 @@ Result<bool> Trial::prepare(Variant variant) {
   return true;
 }
 
+Status Trial::prepareCall() {
+  if (Status status = makeOperands(Variant::Plain); !status)
+    return status;
+  Random random(geometry.seed);
+  magnitude = 1;
+  initial.clear();
+  if (Status status = makeCall(call, random, magnitude); !status)
+    return status;
+  if (Status status = makeMemory(); !status)
+    return status;
+  if (Status status = makeSlots(); !status)
+    return status;
+  for (Operand &operand : operands)
+    std::copy(operand.image.begin(), operand.image.end(), operand.buffer->data());
+  return Status::success();
+}
+
 Result<int64_t> Trial::evaluateSize(const Expr &expr) const {
   Result<int64_t> value = expr.evaluate([&](const std::string &name) { return geometry.lookup(name); });
   if (value && (*value < 0 || *value > (int64_t(1) << 30)))
@@ -221,7 +239,7 @@ Result<int64_t> Trial::evaluateSize(const Expr &expr) const {
 }
 
 Status Trial::makeMemory() {
-  bool fence = geometry.index % 2 == 1;
+  bool fence = geometry.index % 2 == 1 && !geometry.aligned;
   size_t shift = 1 + static_cast<size_t>(geometry.index) % 13;
   for (Operand &operand : operands) {
     if (operand.home >= 0)
@@ -238,8 +256,8 @@ Status Trial::makeMemory() {
       if (values)
         operand.image = packed ? reference::packRows(operand.blocks, rows, k, values->bytes) : values->bytes;
       // Blocks may lie at any even address; packed weights are buffers of their own.
-      operand.buffer =
-          std::make_unique<GuardedBuffer>(operand.image.size(), packed ? 0 : 2 * (2 * shift - 1), fence && !packed);
+      operand.buffer = std::make_unique<GuardedBuffer>(
+          operand.image.size(), packed || geometry.aligned ? 0 : 2 * (2 * shift - 1), fence && !packed);
       shift = shift % 13 + 1;
       if (!operand.buffer->data())
         return Error{"out of memory"};
@@ -248,7 +266,7 @@ Status Trial::makeMemory() {
     const size_t width = static_cast<size_t>(operand.element->bytes);
     size_t bytes = static_cast<size_t>(operand.layout.span()) * width;
     // Aligned to the element, but never to more.
-    operand.buffer = std::make_unique<GuardedBuffer>(bytes, width * (2 * shift - 1), fence);
+    operand.buffer = std::make_unique<GuardedBuffer>(bytes, geometry.aligned ? 0 : width * (2 * shift - 1), fence);
     if (!operand.buffer->data())
       return Error{"out of memory"};
     shift = shift % 13 + 1;

@@ -1,0 +1,193 @@
+//===- QuantFormats.h - packed weights, from bits to codes and factors -*- C++ -*-===//
+//
+// One unpacker per block format. It turns a chunk of at most 256 steps of K of 16 rows, in the order of
+// docs/packed-weights.md, into what the tile kernel wants: unsigned codes in words of four, and a factor (and a
+// minimum) for each sub-block of each row. The codes of a row are then worth factor * (code - offset) + minimum.
+//
+//===----------------------------------------------------------------------===//
+
+// This guard is per target, so it flips with the toggle of foreach_target.h.
+#if defined(CK_LIB_RUNTIME_KERNELS_LINEAR_QUANTFORMATS_H) == defined(HWY_TARGET_TOGGLE)
+#ifdef CK_LIB_RUNTIME_KERNELS_LINEAR_QUANTFORMATS_H
+#undef CK_LIB_RUNTIME_KERNELS_LINEAR_QUANTFORMATS_H
+#else
+#define CK_LIB_RUNTIME_KERNELS_LINEAR_QUANTFORMATS_H
+#endif
+
+#include "Half.h"
+#include "KernelSupport.h"
+#include "Simd.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace ck {
+namespace HWY_NAMESPACE {
+
+/// Rows that a packed group holds, steps of K in a chunk, and bytes of one word of codes of all rows.
+inline constexpr int64_t kQuantRows = 16, kQuantChunk = 256, kWordBytes = 4 * kQuantRows;
+
+/// A chunk of 16 rows, unpacked.
+struct QuantChunk {
+  alignas(64) uint8_t codes[kQuantChunk / 4 * kWordBytes]; ///< [word][row][4]
+  alignas(64) float factors[16 * kQuantRows];              ///< [sub-block][row]
+  alignas(64) float minima[8 * kQuantRows];                ///< [sub-block][row], of formats that have them
+};
+
+/// Bytes as a vector, or one byte on the scalar target.
+using U8Tag = hn::ScalableTag<uint8_t>;
+inline constexpr int64_t kByteLanes = HWY_TARGET == HWY_SCALAR ? 1 : 4 * kLanes;
+using U8 = hn::Vec<U8Tag>;
+HWY_INLINE U8 loadBytes(const uint8_t *p) { return hn::LoadU(U8Tag(), p); }
+HWY_INLINE void storeBytes(U8 v, uint8_t *p) { hn::StoreU(v, U8Tag(), p); }
+HWY_INLINE U8 byteSet(int value) { return hn::Set(U8Tag(), static_cast<uint8_t>(value)); }
+HWY_INLINE U8 lowNibbles(U8 v) { return hn::And(v, byteSet(15)); }
+HWY_INLINE U8 highNibbles(U8 v) { return hn::ShiftRight<4>(v); }
+
+/// 16 where a bit of the masks that begin at `bits` is set, for the bytes from `lane` on; else 0.
+HWY_INLINE U8 fifthBits(const uint8_t *bits, int64_t lane) {
+#if HWY_TARGET == HWY_SCALAR
+  return byteSet((bits[lane / 8] >> lane % 8 & 1) << 4);
+#else
+  return hn::IfThenElseZero(hn::LoadMaskBits(U8Tag(), bits + lane / 8), byteSet(16));
+#endif
+}
+
+/// 16 factors of two bytes as f32.
+HWY_INLINE void widenFactors(const uint8_t *halves, float *to) {
+  for (int64_t row = 0; row < kQuantRows; ++row)
+    to[row] = halfToFloat(static_cast<uint16_t>(halves[2 * row] | halves[2 * row + 1] << 8));
+}
+
+/// Words [0, 4) of low nibbles and [4, 8) of high ones, with bit 4 from masks where there are any.
+HWY_INLINE void unpackNibbles(const uint8_t *qs, const uint8_t *masks, uint8_t *codes) {
+  for (int64_t word = 0; word < 4; ++word)
+    for (int64_t lane = 0; lane < kWordBytes; lane += kByteLanes) {
+      const U8 bytes = loadBytes(qs + word * kWordBytes + lane);
+      U8 low = lowNibbles(bytes), high = highNibbles(bytes);
+      if (masks) {
+        low = hn::Or(low, fifthBits(masks + 8 * word, lane));
+        high = hn::Or(high, fifthBits(masks + 32 + 8 * word, lane));
+      }
+      storeBytes(low, codes + word * kWordBytes + lane);
+      storeBytes(high, codes + (4 + word) * kWordBytes + lane);
+    }
+}
+
+/// Formats of 32 elements. A block of 16 rows: factors, minima if there are any, masks of fifth bits if there are any,
+/// nibbles or bytes.
+template <int kBlockBytes, bool kMin, bool kFifth, int kOffsetOfCodes> struct SmallFormat {
+  static constexpr int64_t kElements = 32, kBytes = kBlockBytes;
+  static constexpr int kSub = 32, kOffset = kOffsetOfCodes;
+  static constexpr bool kHasMin = kMin, kWideCodes = false;
+  static constexpr bool kSuper = false; ///< one factor of the activations for a whole chunk
+
+  static HWY_INLINE void unpack(const uint8_t *from, int64_t blocks, QuantChunk &to) {
+    for (int64_t b = 0; b < blocks; ++b, from += kQuantRows * kBytes) {
+      const uint8_t *at = from + 2 * kQuantRows;
+      widenFactors(from, to.factors + b * kQuantRows);
+      if (kMin) {
+        widenFactors(at, to.minima + b * kQuantRows);
+        at += 2 * kQuantRows;
+      }
+      const uint8_t *const masks = kFifth ? at : nullptr;
+      unpackNibbles(kFifth ? at + 64 : at, masks, to.codes + b * 8 * kWordBytes);
+    }
+  }
+};
+using PackedQ4_0 = SmallFormat<18, false, false, 8>;
+using PackedQ4_1 = SmallFormat<20, true, false, 0>;
+using PackedQ5_0 = SmallFormat<22, false, true, 16>;
+using PackedQ5_1 = SmallFormat<24, true, true, 0>;
+
+struct PackedQ8_0 {
+  static constexpr int64_t kElements = 32, kBytes = 34;
+  static constexpr int kSub = 32, kOffset = 128;
+  static constexpr bool kHasMin = false, kSuper = false;
+  static constexpr bool kWideCodes = true; ///< products of two pairs do not fit in 16 bits
+
+  static HWY_INLINE void unpack(const uint8_t *from, int64_t blocks, QuantChunk &to) {
+    for (int64_t b = 0; b < blocks; ++b, from += kQuantRows * kBytes) {
+      widenFactors(from, to.factors + b * kQuantRows);
+      for (int64_t i = 0; i < 8 * kWordBytes; i += kByteLanes)
+        storeBytes(hn::Xor(loadBytes(from + 2 * kQuantRows + i), byteSet(128)), to.codes + b * 8 * kWordBytes + i);
+    }
+  }
+};
+
+/// q4_k and q5_k: 8 sub-blocks of 32 with 6-bit scales and minima.
+template <bool kFifth> struct PackedQ45_K {
+  static constexpr int64_t kElements = 256, kBytes = kFifth ? 176 : 144;
+  static constexpr int kSub = 32, kOffset = 0;
+  static constexpr bool kHasMin = true, kSuper = true, kWideCodes = false;
+
+  static HWY_INLINE void unpack(const uint8_t *from, int64_t, QuantChunk &to) {
+    alignas(64) float d[kQuantRows], dmin[kQuantRows];
+    widenFactors(from, d);
+    widenFactors(from + 2 * kQuantRows, dmin);
+    const uint8_t *const scales = from + 4 * kQuantRows;
+    for (int64_t j = 0; j < 4; ++j)
+      for (int64_t row = 0; row < kQuantRows; ++row) {
+        const int a = scales[j * kQuantRows + row], b = scales[(j + 4) * kQuantRows + row],
+                  c = scales[(j + 8) * kQuantRows + row];
+        to.factors[j * kQuantRows + row] = d[row] * static_cast<float>(a & 63);
+        to.minima[j * kQuantRows + row] = -dmin[row] * static_cast<float>(b & 63);
+        to.factors[(j + 4) * kQuantRows + row] = d[row] * static_cast<float>((c & 15) | (a >> 6) << 4);
+        to.minima[(j + 4) * kQuantRows + row] = -dmin[row] * static_cast<float>((c >> 4) | (b >> 6) << 4);
+      }
+    const uint8_t *const high = scales + 12 * kQuantRows;
+    const uint8_t *const qs = kFifth ? high + 8 * kWordBytes : high;
+    for (int64_t word = 0; word < 8; ++word)
+      for (int64_t lane = 0; lane < kWordBytes; lane += kByteLanes) {
+        U8 bits = kFifth ? loadBytes(high + word * kWordBytes + lane) : byteSet(0);
+        for (int64_t pair = 0; pair < 4; ++pair) {
+          const U8 bytes = loadBytes(qs + (8 * pair + word) * kWordBytes + lane);
+          U8 low = lowNibbles(bytes), up = highNibbles(bytes);
+          if (kFifth) {
+            low = hn::Or(low, hn::ShiftLeft<4>(hn::And(bits, byteSet(1))));
+            up = hn::Or(up, hn::ShiftLeft<3>(hn::And(bits, byteSet(2))));
+            bits = hn::ShiftRight<2>(bits);
+          }
+          storeBytes(low, to.codes + (16 * pair + word) * kWordBytes + lane);
+          storeBytes(up, to.codes + (16 * pair + 8 + word) * kWordBytes + lane);
+        }
+      }
+  }
+};
+using PackedQ4_K = PackedQ45_K<false>;
+using PackedQ5_K = PackedQ45_K<true>;
+
+/// 16 sub-blocks of 16 with signed 8-bit scales.
+struct PackedQ6_K {
+  static constexpr int64_t kElements = 256, kBytes = 210;
+  static constexpr int kSub = 16, kOffset = 32;
+  static constexpr bool kHasMin = false, kSuper = true, kWideCodes = false;
+
+  static HWY_INLINE void unpack(const uint8_t *from, int64_t, QuantChunk &to) {
+    alignas(64) float d[kQuantRows];
+    widenFactors(from, d);
+    const uint8_t *const scales = from + 2 * kQuantRows;
+    for (int64_t i = 0; i < 16; ++i)
+      for (int64_t row = 0; row < kQuantRows; ++row)
+        to.factors[i * kQuantRows + row] =
+            d[row] * static_cast<float>(static_cast<int8_t>(scales[i * kQuantRows + row]));
+    const uint8_t *const ql = scales + 16 * kQuantRows, *const qh = ql + 32 * kWordBytes;
+    for (int64_t half = 0; half < 2; ++half)
+      for (int64_t word = 0; word < 8; ++word)
+        for (int64_t lane = 0; lane < kWordBytes; lane += kByteLanes) {
+          const U8 a = loadBytes(ql + (16 * half + word) * kWordBytes + lane);
+          const U8 b = loadBytes(ql + (16 * half + 8 + word) * kWordBytes + lane);
+          const U8 high = loadBytes(qh + (8 * half + word) * kWordBytes + lane);
+          const U8 two = byteSet(0x30);
+          uint8_t *const codes = to.codes + (32 * half + word) * kWordBytes + lane;
+          storeBytes(hn::Or(lowNibbles(a), hn::And(hn::ShiftLeft<4>(high), two)), codes);
+          storeBytes(hn::Or(lowNibbles(b), hn::And(hn::ShiftLeft<2>(high), two)), codes + 8 * kWordBytes);
+          storeBytes(hn::Or(highNibbles(a), hn::And(high, two)), codes + 16 * kWordBytes);
+          storeBytes(hn::Or(highNibbles(b), hn::And(hn::ShiftRight<2>(high), two)), codes + 24 * kWordBytes);
+        }
+  }
+};
+
+} // namespace HWY_NAMESPACE
+} // namespace ck
+HWY_AFTER_NAMESPACE();
+
+#endif // CK_LIB_RUNTIME_KERNELS_LINEAR_QUANTFORMATS_H

@@ -3,7 +3,9 @@
 #include "GoldenTable.h"
 
 #include <algorithm>
+#include <cinttypes>
 #include <cmath>
+#include <cstdio>
 
 namespace ck::golden {
 namespace {
@@ -53,17 +55,8 @@ template <const char *kAct> Status finishGlu(Session &session) {
 constexpr char silu[] = "silu", geluTanh[] = "gelu_tanh", geluErf[] = "gelu_erf", geluQuick[] = "gelu_quick",
                relu[] = "relu";
 
-/// Tables of the angles of each row, in f64; long-context methods and several positions a token are others' business.
-Status prepareRope(Case &one) {
-  const std::string mode = one.word("mode"), input = one.has("x") ? "x" : "dy", output = input == "x" ? "y" : "dx";
-  if (mode != "normal" && mode != "neox")
-    return notRun("mode " + mode + " has no op");
-  if (one.real("ext_factor") != 0)
-    return notRun("yarn is not among the scalings of ck.rope_table");
-  if (one.real("offset") != 0)
-    return notRun("the rotation does not start at the first column");
-  if (!one.has(input))
-    return notRun(input + " has no plain numbers");
+/// Tables of the angles of each row, in f64.
+Status prepareRopeTables(Case &one, const std::string &input, const std::string &output) {
   const std::vector<int64_t> shape = one.tensor(input).shape;
   size_t rank = shape.size();
   if (rank < 3 || !one.has("pos"))
@@ -95,19 +88,86 @@ Status prepareRope(Case &one) {
   one.values["cos"] = cosines;
   one.values["sin"] = sines;
   one.values["row"] = position;
-  one.params["pairing"] = std::string(mode == "normal" ? "adjacent" : "half");
+  one.params["pairing"] = std::string(one.word("mode") == "normal" ? "adjacent" : "half");
   one.params["head_dim"] = D;
   one.shapes["flat"] = one.shapes["turned"] = {rows, H * D};
   one.shapes[output] = shape;
   return Status::success();
 }
 
-std::vector<std::string> ropeCalls(const std::string &input, const std::string &output, const std::string &inverse) {
-  return {"view | input=" + input + " -> output=flat",
-          "rope layout=token_major pairing=$pairing head_dim=$head_dim inverse=" + inverse +
-              " | q=flat pos=row cos=cos sin=sin -> q_out=turned",
-          "view | input=turned -> output=" + output};
+/// Attributes and positions of ck.mrope, which takes several positions a row and mixes stretched waves.
+Status prepareSections(Case &one, const std::string &input, const std::string &output) {
+  const std::string mode = one.word("mode");
+  if (Status status = one.expectRank(input, 3); !status)
+    return status;
+  const std::vector<int64_t> shape = one.tensor(input).shape;
+  int64_t n = static_cast<int64_t>(one.real("n_dims")), sections[4] = {n / 2, 0, 0, 0};
+  if (mode != "neox" &&
+      std::sscanf(one.word("sections").c_str(), "(%" SCNd64 ", %" SCNd64 ", %" SCNd64 ", %" SCNd64 ")", sections,
+                  sections + 1, sections + 2, sections + 3) != 4)
+    return Error{"sections are no list of four numbers"};
+  for (int i = 0; i < 4; ++i)
+    one.params["section_" + std::to_string(i)] = sections[i];
+  const std::pair<const char *, double> usual[] = {{"freq_base", 1e4},   {"freq_scale", 1.0}, {"ext_factor", 0.0},
+                                                   {"attn_factor", 1.0}, {"beta_fast", 32.0}, {"beta_slow", 1.0}};
+  for (auto [name, value] : usual)
+    one.params.emplace(name, value);
+  one.params.emplace("n_ctx_orig", int64_t(0));
+  one.params["rotary_dim"] = mode == "vision" ? 2 * n : n; // the peer counts pairs there
+  one.params["head_dim"] = shape[2];
+  one.params["form"] = std::string(mode == "imrope" ? "interleaved" : mode == "vision" ? "vision" : "text");
+  Value positions = one.values["pos"];
+  if (positions.tensor.shape.size() == 1)
+    positions.tensor.shape.insert(positions.tensor.shape.begin(), 1);
+  one.values["positions"] = positions;
+  one.shapes["heads"] = one.shapes["turned"] = {shape[1], shape[0], shape[2]};
+  one.shapes[output] = shape;
+  return Status::success();
 }
+
+Status finishRope(Session &session, const std::string &input, const std::string &output, const std::string &inverse) {
+  Case &one = session.one;
+  const std::string mode = one.word("mode");
+  bool sections = mode == "mrope" || mode == "imrope" || mode == "vision";
+  bool mixes = one.real("ext_factor") != 0;
+  if (mode != "normal" && mode != "neox" && !sections)
+    return notRun("mode " + mode + " has no op");
+  if (mixes && mode == "normal")
+    return notRun("stretched waves are mixed for halves of a head, not for neighbours");
+  if ((mixes || sections) && one.has("freq_factors"))
+    return notRun("ck.mrope has no factors of frequencies");
+  if (one.real("offset") != 0)
+    return notRun("the rotation does not start at the first column");
+  if (!one.has(input) || !one.has("pos"))
+    return notRun(input + " has no plain numbers");
+  auto run = [&](std::initializer_list<std::string> calls) -> Status {
+    for (const std::string &call : calls)
+      if (Status status = session.call(call); !status)
+        return status;
+    return Status::success();
+  };
+  if (mixes || sections) {
+    if (Status status = prepareSections(one, input, output); !status)
+      return status;
+    return run(
+        {"transpose perm=1,0,2 | input=" + input + " -> output=heads",
+         "mrope mode=$form layout=head_major head_dim=$head_dim rotary_dim=$rotary_dim section_0=$section_0 "
+         "section_1=$section_1 section_2=$section_2 section_3=$section_3 theta=$freq_base freq_scale=$freq_scale "
+         "ext_factor=$ext_factor attn_factor=$attn_factor beta_fast=$beta_fast beta_slow=$beta_slow "
+         "original_context=$n_ctx_orig inverse=" +
+             inverse + " | q=heads positions=positions -> q_out=turned",
+         "transpose perm=1,0,2 | input=turned -> output=" + output});
+  }
+  if (Status status = prepareRopeTables(one, input, output); !status)
+    return status;
+  return run({"view | input=" + input + " -> output=flat",
+              "rope layout=token_major pairing=$pairing head_dim=$head_dim inverse=" + inverse +
+                  " | q=flat pos=row cos=cos sin=sin -> q_out=turned",
+              "view | input=turned -> output=" + output});
+}
+
+Status finishRopeForward(Session &session) { return finishRope(session, "x", "y", "false"); }
+Status finishRopeBackward(Session &session) { return finishRope(session, "dy", "dx", "true"); }
 
 /// Labels that are 1 in one place; the peer takes the mean over rows and scales its gradient.
 Status prepareCrossEntropy(Case &one) {
@@ -222,8 +282,8 @@ std::vector<Row> ggmlRows() {
        {"rms_norm eps=$eps gain=none save_rstd=true | input=x -> output=x_normed rstd=rstd",
         "rms_norm_grad gain=none | d_output=dy input=x rstd=rstd -> d_input=dx"},
        prepareRows},
-      {"rope", maker, ropeCalls("x", "y", "false"), prepareRope},
-      {"rope_back", maker, ropeCalls("dy", "dx", "true"), prepareRope},
+      {"rope", maker, {}, nullptr, finishRopeForward},
+      {"rope_back", maker, {}, nullptr, finishRopeBackward},
       {"sigmoid", maker, {activation("kind=sigmoid")}},
       {"silu", maker, {activation("kind=silu")}},
       {"silu_back", maker, {"activation_grad kind=silu | d_output=dy input=x -> d_input=dx"}},

@@ -1,7 +1,9 @@
 //===- Linear.cpp - embedding and the products with weights ---------------===//
 
+#include "Blocks.h"
 #include "Pieces.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace ck::reference {
@@ -20,17 +22,26 @@ template <typename Store> void project(const Tensor &input, const Tensor &weight
 }
 
 Status embedding(Call &call) {
-  const Tensor &ids = call.in("ids"), &table = call.in("table");
+  const Tensor &ids = call.in("ids"), &table = call.in("table"), *positions = call.optional("pos_emb");
   Tensor &output = call.out("output");
-  int64_t T = ids.extent(0), V = table.extent(0), E = table.extent(1);
-  if (Status status = call.expectShapes({{"ids", {T}}, {"table", {V, E}}, {"output", {T, E}}}); !status)
+  int64_t T = ids.extent(0), V = table.extent(0), E = table.extent(1), S = positions ? positions->extent(0) : T;
+  if (Status status = call.expectShapes({{"ids", {T}}, {"table", {V, E}}, {"pos_emb", {S, E}}, {"output", {T, E}}});
+      !status)
     return status;
   if (Status status = expectIndices("ids", ids, V); !status)
     return status;
+  if (T > S)
+    return invalid("there are more rows than positions");
   for (int64_t t = 0; t < T; ++t)
     for (int64_t e = 0; e < E; ++e)
-      output.data[t * E + e] = table.data[ids.integer(t) * E + e];
+      output.data[t * E + e] = table.data[ids.integer(t) * E + e] + (positions ? positions->data[t * E + e] : 0.0);
   return Status::success();
+}
+
+/// A position for each row.
+void relateEmbedding(const Params &, std::map<std::string, std::vector<int64_t>> &shapes) {
+  if (auto positions = shapes.find("pos_emb"); positions != shapes.end())
+    positions->second[0] = std::max(positions->second[0], shapes["ids"][0]);
 }
 
 bool prepareEmbedding(Call &call, Random &random) {
@@ -41,9 +52,13 @@ bool prepareEmbedding(Call &call, Random &random) {
   std::vector<bool> used(V, false);
   for (int64_t t = 0; t < ids.elements(); ++t)
     used[ids.integer(t)] = true;
-  for (int64_t v = 0; v < V; ++v)
+  for (int64_t v = 0; v < V; ++v) {
     for (int64_t e = 0; e < E && !used[v]; ++e)
       table.data[v * E + e] = notANumber;
+    const size_t block = blockSize(table.dtype).bytes, row = block ? table.bytes.size() / V : 0;
+    for (size_t at = 0; at < row && !used[v]; at += block)
+      spoilBlock(table.dtype, notANumber, table.bytes.data() + v * row + at);
+  }
   return true;
 }
 
@@ -263,9 +278,10 @@ Operation gradient(const char *name, std::vector<std::string> inputs, const std:
 std::vector<Operation> linearOperations() {
   Operation embed;
   embed.name = "embedding";
-  embed.inputs = {"ids", "table"};
+  embed.inputs = {"ids", "table", "pos_emb?"};
   embed.outputs = {"output"};
   embed.evaluate = embedding;
+  embed.relate = relateEmbedding;
   embed.prepare = prepareEmbedding;
   embed.spoil = spoilEmbedding;
 

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Options.h"
+#include "RandomWeights.h"
 
 #include "ck/Import/Formats/WeightTable.h"
 #include "ck/Runtime/Peak.h"
@@ -12,6 +13,7 @@
 #include "llvm/Support/raw_ostream.h"
 
 #include <algorithm>
+#include <map>
 
 using namespace llvm;
 using namespace ck;
@@ -21,7 +23,9 @@ static cl::opt<int64_t> promptTokens("prompt-tokens", cl::desc("length of the pr
                                      cl::sub(benchCommand()), cl::cat(category()));
 static cl::opt<int64_t> genTokens("gen-tokens", cl::desc("tokens to generate (default 128)"), cl::init(128),
                                   cl::sub(benchCommand()), cl::cat(category()));
-static cl::opt<std::string> dtype("dtype", cl::desc("element type of the weights: f32"), cl::init("f32"),
+static cl::opt<std::string> dtype("dtype",
+                                  cl::desc("type of the random matrices of a configuration without weights: f32, f16, "
+                                           "bf16 or a block type (default f32)"),
                                   cl::sub(benchCommand()), cl::cat(category()));
 static cl::opt<int64_t> repeat("repeat", cl::desc("runs after one that warms up; medians are reported (default 3)"),
                                cl::init(3), cl::sub(benchCommand()), cl::cat(category()));
@@ -44,8 +48,6 @@ static double promptFlops(const ModelConfig &config, double rows) {
 }
 
 int ck::run::runBench() {
-  if (dtype != "f32")
-    return fail({"--dtype must be f32, got '" + dtype + "'"});
   if (promptTokens < 1 || genTokens < 1 || repeat < 1)
     return fail({"--prompt-tokens, --gen-tokens and --repeat must be at least 1"});
   Result<EngineOptions> options = engineOptions();
@@ -58,6 +60,17 @@ int ck::run::runBench() {
                  std::to_string(promptTokens) + " plus --gen-tokens " + std::to_string(genTokens)});
   Result<std::optional<std::string>> weights = findWeightsFile(options->model);
   options->randomWeights = weights && !*weights;
+  if (!dtype.empty()) {
+    if (!options->randomWeights)
+      return fail({"--dtype is for configurations without weights: " + options->model + " says itself what it stores"});
+    Result<ModelConfig> config = loadModelConfig(options->model);
+    if (!config)
+      return fail(config.error());
+    auto storage = storageOfAll(*config, dtype);
+    if (!storage)
+      return fail({"--dtype: " + storage.error().message});
+    options->import.storage = *std::move(storage);
+  }
   auto engine = Engine::create(*options);
   if (!engine)
     return fail(engine.error());
@@ -87,15 +100,24 @@ int ck::run::runBench() {
     reads.push_back(ck_measure_read_bandwidth((*engine)->context(), 0));
   }
   double promptRate = median(promptRates), decodeRate = median(decodeRates), peak = median(peaks), read = median(reads);
+  // What one step of generation reads: all but the embedding, of which it reads one row, unless that is the head too.
   int64_t weightBytes = 0;
-  for (int32_t i = 0; i < (*engine)->model()->buffers; ++i)
-    if ((*engine)->model()->buffer[i].role == CK_WEIGHT &&
-        std::string_view((*engine)->model()->buffer[i].name) != "tok_emb")
-      weightBytes += (*engine)->model()->buffer[i].bytes;
+  std::map<std::string, int64_t> bytesOfType;
+  bool tied = (*engine)->config() && (*engine)->config()->tied;
+  for (int32_t i = 0; i < (*engine)->model()->buffers; ++i) {
+    const ck_buffer_info &buffer = (*engine)->model()->buffer[i];
+    if (buffer.role != CK_WEIGHT)
+      continue;
+    bytesOfType[buffer.dtype] += buffer.bytes;
+    if (tied || std::string_view(buffer.name) != "tok_emb")
+      weightBytes += buffer.bytes;
+  }
+  auto most = std::max_element(bytesOfType.begin(), bytesOfType.end(),
+                               [](const auto &a, const auto &b) { return a.second < b.second; });
   Json json = {{"prompt_tokens", promptTokens.getValue()},
                {"gen_tokens", genTokens.getValue()},
                {"threads", ck_context_threads((*engine)->context())},
-               {"dtype", dtype.getValue()},
+               {"dtype", most == bytesOfType.end() ? "" : most->first},
                {"isa", ck_isa_name(ck_context_isa((*engine)->context()))},
                {"prompt_tokens_per_s", promptRate},
                {"generated_tokens_per_s", decodeRate},
@@ -103,8 +125,6 @@ int ck::run::runBench() {
                {"read_gb_per_s", read}};
   if ((*engine)->config()) {
     const ModelConfig &config = *(*engine)->config();
-    if (config.tied)
-      weightBytes += config.vocab * config.hidden * 4;
     json["prompt_share_of_peak"] = promptRate / promptTokens * promptFlops(config, promptTokens) / (peak * 1e9);
     json["generation_share_of_read"] = decodeRate * double(weightBytes) / (read * 1e9);
   }

@@ -1,6 +1,7 @@
 //===- Engine.cpp - a model, compiled and ready to run --------------------===//
 #include "Engine.h"
 
+#include "RandomWeights.h"
 #include "ck/Transforms/Passes.h"
 #include "ck/Transforms/Pipelines.h"
 
@@ -85,15 +86,6 @@ Status Engine::compile(const EngineOptions &options) {
 // Weights
 //===----------------------------------------------------------------------===//
 
-/// Small values of both signs; gains of norms are 1, so that activations keep their size.
-static void fillRandom(float *data, int64_t count, bool isGain, uint64_t seed) {
-  uint64_t state = seed * 0x9e3779b97f4a7c15u + 1;
-  for (int64_t i = 0; i < count; ++i) {
-    state = state * 6364136223846793005u + 1442695040888963407u;
-    data[i] = isGain ? 1.0f : (static_cast<int32_t>(state >> 40) - (1 << 23)) * 0x1p-28f;
-  }
-}
-
 Status Engine::loadWeights(const EngineOptions &options) {
   source = options.weights.empty() ? std::make_unique<WeightSource>(folderOf(options.model))
                                    : std::make_unique<WeightSource>(WeightSource::inDirectory(options.weights));
@@ -109,8 +101,8 @@ Status Engine::loadWeights(const EngineOptions &options) {
                      " bytes"};
       madvise(data, bytes, MADV_HUGEPAGE);
       mappings.push_back({data, bytes});
-      fillRandom(static_cast<float *>(data), buffer.bytes / 4,
-                 std::string_view(buffer.name).find("norm") != std::string_view::npos, i);
+      if (Status status = fillRandom(buffer, data, i); !status)
+        return status.error();
       pointers.push_back(data);
       continue;
     }

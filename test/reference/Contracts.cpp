@@ -13,7 +13,8 @@ namespace ck::reference {
 const std::vector<Contract> &contracts() {
   static const std::vector<Contract> all = [] {
     std::vector<Contract> list;
-    for (auto make : {linearContracts, normContracts, pointwiseContracts, ropeContracts, quantContracts})
+    for (auto make :
+         {linearContracts, normContracts, pointwiseContracts, ropeContracts, quantContracts, visionContracts})
       for (Contract &contract : make())
         list.push_back(std::move(contract));
     std::sort(list.begin(), list.end(), [](const Contract &a, const Contract &b) { return a.name < b.name; });

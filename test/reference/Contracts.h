@@ -36,6 +36,7 @@ std::vector<Contract> normContracts();
 std::vector<Contract> pointwiseContracts();
 std::vector<Contract> ropeContracts();
 std::vector<Contract> quantContracts();
+std::vector<Contract> visionContracts();
 
 } // namespace ck::reference
 

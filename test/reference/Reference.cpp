@@ -78,7 +78,7 @@ const std::vector<Operation> &operations() {
   static const std::vector<Operation> all = [] {
     std::vector<Operation> list;
     for (auto make : {linearOperations, normOperations, pointwiseOperations, ropeOperations, attentionOperations,
-                      dataOperations, lossOperations, optimizerOperations, quantOperations})
+                      dataOperations, lossOperations, optimizerOperations, quantOperations, visionOperations})
       for (Operation &operation : make())
         list.push_back(std::move(operation));
     std::sort(list.begin(), list.end(), [](const Operation &a, const Operation &b) { return a.name < b.name; });

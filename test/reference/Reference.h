@@ -110,6 +110,7 @@ std::vector<Operation> dataOperations();
 std::vector<Operation> lossOperations();
 std::vector<Operation> optimizerOperations();
 std::vector<Operation> quantOperations();
+std::vector<Operation> visionOperations();
 
 } // namespace ck::reference
 

@@ -14,21 +14,12 @@
 #define CK_LIB_RUNTIME_KERNELS_ROPE_ROTATE_H
 #endif
 
+#include "Fused.h"
 #include "Half.h"
-#include "Simd.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace ck {
 namespace HWY_NAMESPACE {
-
-/// a * b + c, rounded once on every target.
-HWY_INLINE F32 fused(F32 a, F32 b, F32 c) {
-#if HWY_TARGET == HWY_SCALAR
-  return set(std::fma(hn::GetLane(a), hn::GetLane(b), hn::GetLane(c)));
-#else
-  return hn::MulAdd(a, b, c);
-#endif
-}
 
 /// Pairs are columns (i, i + P).
 struct Half {

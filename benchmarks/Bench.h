@@ -73,6 +73,7 @@ void registerAttention();
 void registerGemm();
 void registerGemv();
 void registerLayers();
+void registerQuant();
 void registerStreams();
 
 } // namespace ck::bench

@@ -9,6 +9,7 @@ int main(int argc, char **argv) {
   ck::bench::registerGemm();
   ck::bench::registerGemv();
   ck::bench::registerLayers();
+  ck::bench::registerQuant();
   ck::bench::registerStreams();
   benchmark::RunSpecifiedBenchmarks();
   benchmark::Shutdown();

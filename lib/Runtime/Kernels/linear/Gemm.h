@@ -21,8 +21,8 @@ namespace ck {
 /// What the epilogue applies to each element of the product, after the bias.
 enum class GemmActivation { None, Silu, GeluTanh, GeluErf, GeluQuick, Relu, Relu2, Sigmoid, Tanh, Softcap };
 
-/// Storage types of B.
-enum class GemmType { F32, BF16 };
+/// Storage types of B. Rows of blocks begin at whole blocks, and blocks run along K or along N.
+enum class GemmType { F32, F16, BF16, Q4_0, Q4_1, Q5_0, Q5_1, Q8_0, Q4_K, Q5_K, Q6_K };
 
 /// Where the indices of one axis of a matrix lie, in elements: `stride` apart, or, with a group, `stride` apart within
 /// groups of `group` indices that are `groupStride` apart. Columns h*D+d of a head-major [H,T,D] are {1, D, T*D}.
@@ -94,16 +94,25 @@ inline constexpr int64_t kGemmThreadFloats =
 /// extent of C is no work; K = 0 gives act(bias). Returns CK_OK.
 int32_t gemm(ck_context *ctx, ck_isa isa, const GemmProblem &problem);
 
-// The same for one instruction set, under the names of Highway's targets.
+// The same for one instruction set, under the names of Highway's targets; and the parts of the engine.
+#define CK_GEMM_ENGINES                                                                                                \
+  int32_t gemmF32(ck_context *ctx, const GemmProblem &problem);                                                        \
+  int32_t gemm16Bit(ck_context *ctx, const GemmProblem &problem);                                                      \
+  int32_t gemmBlocks32(ck_context *ctx, const GemmProblem &problem);                                                   \
+  int32_t gemmBlocks256(ck_context *ctx, const GemmProblem &problem);
 namespace N_SCALAR {
 int32_t gemm(ck_context *ctx, const GemmProblem &problem);
-}
+CK_GEMM_ENGINES
+} // namespace N_SCALAR
 namespace N_AVX2 {
 int32_t gemm(ck_context *ctx, const GemmProblem &problem);
-}
+CK_GEMM_ENGINES
+} // namespace N_AVX2
 namespace N_AVX3 {
 int32_t gemm(ck_context *ctx, const GemmProblem &problem);
-}
+CK_GEMM_ENGINES
+} // namespace N_AVX3
+#undef CK_GEMM_ENGINES
 
 } // namespace ck
 

@@ -26,8 +26,7 @@ namespace HWY_NAMESPACE {
 /// A or B: `lines` (rows of A, columns of B) by `steps` of K.
 template <class StorageType> struct GemmOperand {
   using Storage = StorageType;
-  using Element = typename Storage::Element;
-  const Element *data;
+  typename Storage::Pointer data;
   GemmAxis lines, steps;
 };
 
@@ -68,13 +67,11 @@ Ahead rowsOf(const GemmOperand<Storage> &operand, int64_t first, int64_t count, 
   Ahead ahead;
   if (operand.lines.run(first, count) != count || operand.steps.run(k, depth) != depth || count <= 0 || depth <= 0)
     return ahead;
-  constexpr int64_t kBytes = sizeof(typename Storage::Element);
   const bool bySteps = operand.steps.stride != 1;
-  const auto *at = operand.data + operand.lines.offset(first) + operand.steps.offset(k);
-  ahead.row = reinterpret_cast<const char *>(at);
-  ahead.stride = (bySteps ? operand.steps.stride : operand.lines.stride) * kBytes;
+  ahead.row = Storage::address(operand.data + operand.lines.offset(first) + operand.steps.offset(k));
+  ahead.stride = Storage::bytes(bySteps ? operand.steps.stride : operand.lines.stride);
   ahead.rows = bySteps ? depth : count;
-  ahead.lines = ((bySteps ? count : depth) * kBytes + 63) / 64;
+  ahead.lines = (Storage::bytes(bySteps ? count : depth) + 63) / 64;
   return ahead;
 }
 
@@ -85,8 +82,7 @@ template <class Storage> bool readsInPlace(const GemmOperand<Storage> &operand) 
 }
 
 /// Copies n elements, widened.
-template <class Storage>
-HWY_INLINE void widenRow(const typename Storage::Element *HWY_RESTRICT from, int64_t n, float *HWY_RESTRICT to) {
+template <class Storage> HWY_INLINE void widenRow(typename Storage::Pointer from, int64_t n, float *HWY_RESTRICT to) {
   int64_t i = 0;
   for (; i + kLanes <= n; i += kLanes)
     store(Storage::widen(from + i), to + i);
@@ -96,16 +92,16 @@ HWY_INLINE void widenRow(const typename Storage::Element *HWY_RESTRICT from, int
 
 /// Contiguous lines [first, first + lines) over `depth` steps from `at`, `stride` apart, to a panel of `width` lanes.
 template <class Storage>
-void copyLanes(const typename Storage::Element *at, int64_t stride, const GemmAxis &axis, int64_t first, int64_t lines,
+void copyLanes(typename Storage::Pointer at, int64_t stride, const GemmAxis &axis, int64_t first, int64_t lines,
                int64_t width, int64_t depth, float *to) {
   constexpr int64_t kAhead = 8;
   for (int64_t line = 0, run; line < lines; line += run) {
     run = axis.run(first + line, lines - line);
-    const auto *from = at + axis.offset(first + line);
+    auto from = at + axis.offset(first + line);
     if (run == kPanelRows && width == kPanelRows) {
       for (int64_t k = 0; k < depth; ++k, from += stride) {
-        __builtin_prefetch(from + kAhead * stride);
-        __builtin_prefetch(from + kAhead * stride + kPanelRows - 1);
+        __builtin_prefetch(Storage::address(from + kAhead * stride));
+        __builtin_prefetch(Storage::address(from + (kAhead * stride + kPanelRows - 1)));
         for (int v = 0; v < kTileVectors; ++v)
           store(Storage::widen(from + v * kLanes), to + k * kPanelRows + v * kLanes);
       }
@@ -113,8 +109,8 @@ void copyLanes(const typename Storage::Element *at, int64_t stride, const GemmAx
     }
     for (int64_t k = 0; k < depth; ++k, from += stride) {
       if (k + kAhead < depth)
-        for (int64_t i = 0; i < run; i += 64 / static_cast<int64_t>(sizeof(*from)))
-          __builtin_prefetch(from + kAhead * stride + i);
+        for (int64_t i = 0; i < run; i += Storage::kPerLine)
+          __builtin_prefetch(Storage::address(from + (kAhead * stride + i)));
       widenRow<Storage>(from, run, to + k * width + line);
     }
   }
@@ -124,26 +120,26 @@ void copyLanes(const typename Storage::Element *at, int64_t stride, const GemmAx
 
 /// Lines [first, first + lines), at most kLanes, over `depth` steps side by side in `to`; zeros in the rows behind.
 template <class Storage>
-void copyRows(const typename Storage::Element *at, int64_t stride, const GemmAxis &axis, int64_t first, int64_t lines,
+void copyRows(typename Storage::Pointer at, int64_t stride, const GemmAxis &axis, int64_t first, int64_t lines,
               int64_t depth, float *to, int64_t toStride) {
   for (int64_t line = 0; line < kLanes; ++line, to += toStride) {
     if (line >= lines) {
       std::fill(to, to + depth, 0.0f);
       continue;
     }
-    const auto *from = at + axis.offset(first + line);
+    auto from = at + axis.offset(first + line);
     if (stride == 1)
       widenRow<Storage>(from, depth, to);
     else
       for (int64_t k = 0; k < depth; ++k)
-        to[k] = Storage::widenOne(from[k * stride]);
+        to[k] = Storage::widenOne(from + k * stride);
   }
 }
 
 /// As copyLanes, for lines that are not contiguous.
 template <class Storage>
-void transposeLanes(const typename Storage::Element *at, int64_t stride, const GemmAxis &axis, int64_t first,
-                    int64_t lines, int64_t width, int64_t depth, float *to) {
+void transposeLanes(typename Storage::Pointer at, int64_t stride, const GemmAxis &axis, int64_t first, int64_t lines,
+                    int64_t width, int64_t depth, float *to) {
   constexpr int64_t kSteps = 64;
   HWY_ALIGN float rows[kLanes * kSteps];
   for (int64_t line = 0; line < width; line += kLanes)
@@ -186,7 +182,7 @@ void packPanel(const GemmOperand<Storage> &operand, int64_t first, int64_t lines
                int64_t depth, float *to) {
   for (int64_t done = 0, run; done < depth; done += run) {
     run = operand.steps.run(k + done, depth - done);
-    const auto *at = operand.data + operand.steps.offset(k + done);
+    const auto at = operand.data + operand.steps.offset(k + done);
     const auto pack = operand.lines.stride == 1 ? copyLanes<Storage> : transposeLanes<Storage>;
     pack(at, operand.steps.stride, operand.lines, first, lines, width, run, to + done * width);
   }
@@ -253,13 +249,13 @@ private:
     const bool whole = end - begin == kGroup && lines.stride == 1 && lines.run(first + begin, kGroup) == kGroup;
     for (int64_t done = 0, run; done < depth; done += run) {
       run = operand.steps.run(k + done, depth - done);
-      const auto *step = operand.data + operand.steps.offset(k + done);
+      auto step = operand.data + operand.steps.offset(k + done);
       if (whole) {
         step += lines.offset(first + begin);
         float *to = copy + begin * rowStride + done * kTileCols;
         for (int64_t i = 0; i < run; ++i, step += stride, to += kTileCols) {
-          for (int64_t j = 0; j < kGroup; j += 64 / static_cast<int64_t>(sizeof(*step)))
-            __builtin_prefetch(step + kAhead * stride + j);
+          for (int64_t j = 0; j < kGroup; j += Storage::kPerLine)
+            __builtin_prefetch(Storage::address(step + (kAhead * stride + j)));
           for (int64_t j = 0; j < kGroup; j += kTileCols)
             widenRow<Storage>(step + j, kTileCols, to + j * rowStride);
         }
@@ -270,7 +266,7 @@ private:
           width = tileWidth(end - j);
           float *to = copy + j * rowStride + i * width;
           for (int64_t c = 0; c < width; ++c)
-            to[c] = Storage::widenOne(step[lines.offset(first + j + c)]);
+            to[c] = Storage::widenOne(step + lines.offset(first + j + c));
         }
     }
   }

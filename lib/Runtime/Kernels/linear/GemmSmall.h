@@ -66,8 +66,8 @@ HWY_INLINE void storeSums(F32 v0, F32 v1, F32 v2, F32 v3, float *to) {
 /// MT rows of A by kDotCols rows of B: to[i * stride + j] = a_i . b_j. Two steps of K run side by side where registers
 /// allow. `ahead` leads from a row of B to one that is wanted soon; 0 = none.
 template <class Storage, int MT>
-HWY_NOINLINE void dotTile(const float *a, int64_t strideM, const typename Storage::Element *const *b, int64_t ahead,
-                          int64_t k, float *to, int64_t stride) {
+HWY_NOINLINE void dotTile(const float *a, int64_t strideM, const typename Storage::Pointer *b, int64_t ahead, int64_t k,
+                          float *to, int64_t stride) {
   constexpr int kSteps = MT == 1 ? 2 : 1;
   F32 sum[kSteps][MT][kDotCols];
 #pragma GCC unroll 16
@@ -90,7 +90,7 @@ HWY_NOINLINE void dotTile(const float *a, int64_t strideM, const typename Storag
       for (int j = 0; j < kDotCols; ++j) {
         const F32 weight = Storage::widen(b[j] + at + s * kLanes);
         if (ahead)
-          __builtin_prefetch(b[j] + ahead + at + s * kLanes, 0, 2);
+          __builtin_prefetch(Storage::address(b[j] + (ahead + at + s * kLanes)), 0, 2);
 #pragma GCC unroll 16
         for (int i = 0; i < MT; ++i)
           sum[s][i][j] = fma(row[i], weight, sum[s][i][j]);
@@ -122,8 +122,7 @@ HWY_NOINLINE void dotTile(const float *a, int64_t strideM, const typename Storag
 }
 
 template <class Storage>
-using DotTile = void (*)(const float *, int64_t, const typename Storage::Element *const *, int64_t, int64_t, float *,
-                         int64_t);
+using DotTile = void (*)(const float *, int64_t, const typename Storage::Pointer *, int64_t, int64_t, float *, int64_t);
 
 template <class Storage> DotTile<Storage> dotTileOf(int64_t rows) {
   switch (rows) {
@@ -147,13 +146,12 @@ template <class Storage> DotTile<Storage> dotTileOf(int64_t rows) {
 /// Columns [begin, end) of a target by dot products.
 template <class Storage>
 void dotColumns(const GemmProblem &problem, const GemmTarget &target, int64_t begin, int64_t end) {
-  using Element = typename Storage::Element;
   float sums[kDotMaxM * kDotStrip];
-  const Element *const b = static_cast<const Element *>(target.b);
+  const auto b = Storage::at(target.b);
   for (int64_t strip = begin; strip < end; strip += kDotStrip) {
     const int64_t cols = std::min(kDotStrip, end - strip);
     for (int64_t j = 0; j < cols; j += kDotCols) {
-      const Element *rows[kDotCols];
+      typename Storage::Pointer rows[kDotCols];
       for (int64_t c = 0; c < kDotCols; ++c) // a short rest repeats the last row
         rows[c] = b + (strip + std::min(j + c, cols - 1)) * target.bN.stride;
       const int64_t ahead = strip + j + kDotCols < target.n ? kDotCols * target.bN.stride : 0;
@@ -169,8 +167,8 @@ void dotColumns(const GemmProblem &problem, const GemmTarget &target, int64_t be
 
 /// sums[i, 0..cols) += the products of `rows` steps of K (at most 4) with the same steps of MT rows of A.
 template <class Storage, int MT>
-HWY_NOINLINE void addSteps(const float *a, int64_t strideM, int64_t strideK, int64_t steps,
-                           const typename Storage::Element *b, int64_t bStrideK, int64_t cols, float *sums) {
+HWY_NOINLINE void addSteps(const float *a, int64_t strideM, int64_t strideK, int64_t steps, typename Storage::Pointer b,
+                           int64_t bStrideK, int64_t cols, float *sums) {
   constexpr int kSteps = 4;
   if (steps == kSteps) {
     F32 factor[MT][kSteps];
@@ -194,7 +192,7 @@ HWY_NOINLINE void addSteps(const float *a, int64_t strideM, int64_t strideK, int
         store(sum, sums + i * kStripCols + j);
       }
     }
-    b += j, sums += j, cols -= j;
+    b = b + j, sums += j, cols -= j;
   }
   for (int64_t s = 0; s < steps; ++s)
     for (int i = 0; i < MT; ++i)
@@ -208,7 +206,6 @@ HWY_NOINLINE void addSteps(const float *a, int64_t strideM, int64_t strideK, int
 /// Columns [begin, end) of a target whose columns are contiguous; end - begin <= kStripCols.
 template <class Storage>
 void stripColumns(const GemmProblem &problem, const GemmTarget &target, int64_t begin, int64_t end) {
-  using Element = typename Storage::Element;
   HWY_ALIGN float sums[kStripRows * kStripCols];
   const int64_t cols = end - begin;
   for (int64_t m = 0; m < problem.m; m += kStripRows) {
@@ -220,8 +217,8 @@ void stripColumns(const GemmProblem &problem, const GemmTarget &target, int64_t 
     std::fill(sums, sums + rows * kStripCols, 0.0f);
     for (int64_t k = 0; k < problem.k; k += 4)
       add(problem.a + m * problem.aM.stride + k * problem.aK.stride, problem.aM.stride, problem.aK.stride,
-          std::min<int64_t>(4, problem.k - k), static_cast<const Element *>(target.b) + k * target.bK.stride + begin,
-          target.bK.stride, cols, sums);
+          std::min<int64_t>(4, problem.k - k), Storage::at(target.b) + k * target.bK.stride + begin, target.bK.stride,
+          cols, sums);
     finish(problem, target, {sums, kStripCols, m, begin, rows, cols});
   }
 }

@@ -78,6 +78,49 @@ TEST(WeightTable, NamesAMissingTensorAndAWrongShape) {
   EXPECT_EQ(unused.size(), 9u);
 }
 
+/// A safetensors file with the tensors of a small decoder, all zeros; `types` are those that are not F32.
+std::string decoderFile(const ModelConfig &config, const std::map<std::string, std::string> &types) {
+  std::string header, data;
+  for (const WeightSpec &spec : weightTable(config)) {
+    auto other = types.find(spec.logical);
+    std::string type = other == types.end() ? "F32" : other->second, shape;
+    uint64_t begin = data.size();
+    data.append(*tensorBytes(*findSafetensorsType(type), spec.shape), '\0');
+    for (int64_t extent : spec.shape)
+      shape += (shape.empty() ? "" : ",") + std::to_string(extent);
+    header += (header.empty() ? "{\"" : ",\"") + spec.tensor + "\":{\"dtype\":\"" + type + "\",\"shape\":[" + shape +
+              "],\"data_offsets\":[" + std::to_string(begin) + "," + std::to_string(data.size()) + "]}";
+  }
+  header += "}";
+  return bytesOf<uint64_t>(header.size()) + header + data;
+}
+
+TEST(WeightTable, SaysHowWeightsAreStored) {
+  ModelConfig config;
+  config.layers = 1;
+  config.hidden = 8, config.heads = 4, config.kvHeads = 2, config.headDim = 2, config.ffn = 16, config.vocab = 5;
+  TemporaryDirectory directory;
+  auto storageWith = [&](const std::map<std::string, std::string> &types) {
+    Result<Container> container = Container::open(directory.write("model.safetensors", decoderFile(config, types)));
+    EXPECT_TRUE(container) << messageOf(container);
+    return weightStorage(config, *container);
+  };
+  auto storage = storageWith({{"layers.0.wq", "BF16"}, {"layers.0.attn_norm", "F16"}, {"lm_head", "F16"}});
+  ASSERT_TRUE(storage) << messageOf(storage);
+  EXPECT_EQ(storage->size(), weightTable(config).size());
+  EXPECT_EQ(storage->at("layers.0.wq"), "bf16");
+  EXPECT_EQ(storage->at("layers.0.wk"), "f32");
+  EXPECT_EQ(storage->at("layers.0.attn_norm"), "f16");
+  EXPECT_EQ(storage->at("lm_head"), "f16");
+  auto matrix = storageWith({{"layers.0.w_up", "F64"}});
+  EXPECT_EQ(codeOf(matrix), "BAD_DTYPE");
+  EXPECT_CONTAINS(messageOf(matrix), "tensor 'model.layers.0.mlp.up_proj.weight' is f64; expected f32, f16 or bf16, or "
+                                     "one of q4_0");
+  auto vector = storageWith({{"final_norm", "I32"}});
+  EXPECT_EQ(codeOf(vector), "BAD_DTYPE");
+  EXPECT_CONTAINS(messageOf(vector), "tensor 'model.norm.weight' is i32; expected f32, f16 or bf16");
+}
+
 TEST(WeightTable, FindsTheFileOrSaysWhyNot) {
   TemporaryDirectory directory;
   std::string config = directory.write("config.json", "{}");

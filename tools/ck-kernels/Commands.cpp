@@ -1,27 +1,21 @@
 //===- Commands.cpp - list, lint and check --------------------------------===//
 
 #include "Commands.h"
+#include "Evidence.h"
 #include "Lint.h"
+#include "Maps.h"
 #include "Reference.h"
 
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 namespace ck::check {
 
 using Json = nlohmann::ordered_json;
 
-/// The folder of a map: its family.
-static std::string familyOf(const KernelMap &map) {
-  size_t end = map.path.rfind('/');
-  if (end == std::string::npos || end == 0)
-    return "";
-  size_t begin = map.path.rfind('/', end - 1);
-  return map.path.substr(begin + 1, end - begin - 1);
-}
-
-static Result<std::vector<KernelMap>> loadMaps(const Arguments &arguments) {
+Result<std::vector<KernelMap>> loadMaps(const Arguments &arguments) {
   std::string folder = arguments.mapDir.empty() ? defaultKernelMapDir() : arguments.mapDir;
   Result<std::vector<KernelMap>> maps = loadKernelMaps(folder);
   if (maps && maps->empty())
@@ -29,21 +23,8 @@ static Result<std::vector<KernelMap>> loadMaps(const Arguments &arguments) {
   return maps;
 }
 
-/// The maps of --all, --family and the ids named.
-static Result<std::vector<const KernelMap *>> chooseMaps(const Arguments &arguments,
-                                                         const std::vector<KernelMap> &maps) {
-  std::vector<const KernelMap *> chosen;
-  for (const KernelMap &map : maps) {
-    bool named = std::count(arguments.ids.begin(), arguments.ids.end(), map.id()) != 0;
-    if (arguments.all || named || (!arguments.family.empty() && familyOf(map) == arguments.family))
-      chosen.push_back(&map);
-  }
-  for (const std::string &id : arguments.ids)
-    if (std::none_of(maps.begin(), maps.end(), [&](const KernelMap &map) { return map.id() == id; }))
-      return Error{"there is no kernel '" + id + "'; see ck-kernels list"};
-  if (!arguments.family.empty() && chosen.empty())
-    return Error{"no kernel map is in a folder '" + arguments.family + "'"};
-  return chosen;
+std::string sourceDir(const Arguments &arguments) {
+  return arguments.sourceDir.empty() ? CK_SOURCE_DIR : arguments.sourceDir;
 }
 
 static void print(const Json &json) {
@@ -64,9 +45,7 @@ Result<int> runList(const Arguments &arguments) {
   Result<std::vector<KernelMap>> maps = loadMaps(arguments);
   if (!maps)
     return maps.error();
-  Arguments everything = arguments;
-  everything.all = arguments.family.empty();
-  Result<std::vector<const KernelMap *>> chosen = chooseMaps(everything, *maps);
+  Result<std::vector<const KernelMap *>> chosen = chooseMaps({arguments.family.empty(), arguments.family, {}}, *maps);
   if (!chosen)
     return chosen.error();
   Json list = Json::array();
@@ -116,7 +95,7 @@ Result<int> runLint(const Arguments &arguments) {
   size_t count = 0;
   const ck_kernel *const *kernels = ck_kernels(&count);
   for (size_t i = 0; i < count; ++i)
-    if (std::none_of(maps->begin(), maps->end(), [&](const KernelMap &map) { return map.id() == kernels[i]->id; }))
+    if (!findMap(*maps, kernels[i]->id))
       findings.push_back(std::string(kernels[i]->id) + ": the kernel has no map");
   if (arguments.json) {
     print({{"maps", maps->size()}, {"findings", findings}});
@@ -148,17 +127,39 @@ static Json toJson(const Report &report) {
   return json;
 }
 
+/// Reads what a record holds already; a run adds to it and replaces what it checks anew.
+static Status openRecord(const Arguments &arguments, EvidenceTable &evidence) {
+  if (arguments.record.empty())
+    return Status::success();
+  const Options standard, &options = arguments.options;
+  if (!options.isas.empty() || options.threads != standard.threads || options.seed != standard.seed ||
+      options.geometries != standard.geometries || options.onlyGeometry != standard.onlyGeometry)
+    return Error{"--record takes whole runs: without --isa, --threads, --seed, --geometries and --only-geometry"};
+  if (!std::filesystem::exists(arguments.record))
+    return Status::success();
+  Result<std::string> text = readText(arguments.record);
+  Result<EvidenceTable> table = text ? parseEvidence(*text, arguments.record) : Result<EvidenceTable>(text.error());
+  if (!table)
+    return table.error();
+  evidence = *std::move(table);
+  return Status::success();
+}
+
 Result<int> runCheck(const Arguments &arguments) {
   if (!arguments.all && arguments.ids.empty() && arguments.family.empty())
     return Error{"check needs kernel ids, --family or --all"};
   Result<std::vector<KernelMap>> maps = loadMaps(arguments);
   if (!maps)
     return maps.error();
-  Result<std::vector<const KernelMap *>> chosen = chooseMaps(arguments, *maps);
+  Result<std::vector<const KernelMap *>> chosen = chooseMaps({arguments.all, arguments.family, arguments.ids}, *maps);
   if (!chosen)
     return chosen.error();
+  EvidenceTable evidence;
+  if (Status status = openRecord(arguments, evidence); !status)
+    return status.error();
+  SourceDigests digests(sourceDir(arguments), *maps);
   for (const std::string &id : arguments.unchecked)
-    if (std::none_of(maps->begin(), maps->end(), [&](const KernelMap &map) { return map.id() == id; }))
+    if (!findMap(*maps, id))
       return Error{"--unchecked: there is no kernel '" + id + "'"};
   Result<Checker> checker = Checker::create(arguments.options);
   if (!checker)
@@ -177,6 +178,12 @@ Result<int> runCheck(const Arguments &arguments) {
       report.result = Report::Result::Failed;
       report.failures.push_back({"", -1, "", mismatch});
     }
+    if (!arguments.record.empty()) {
+      Result<Evidence> one = makeEvidence(report, *map, digests);
+      if (!one)
+        return one.error();
+      evidence[map->id()] = *std::move(one);
+    }
     bool declared = std::count(arguments.unchecked.begin(), arguments.unchecked.end(), report.id) != 0;
     passed += report.result == Report::Result::Passed;
     notChecked += report.result == Report::Result::NotChecked && declared;
@@ -187,7 +194,12 @@ Result<int> runCheck(const Arguments &arguments) {
       std::printf("%s\n", toString(report, arguments.options).c_str());
       std::fflush(stdout);
     }
+    if (failed && arguments.failFast)
+      break;
   }
+  if (!arguments.record.empty())
+    if (Status status = writeText(arguments.record, recordText(evidence)); !status)
+      return status.error();
   if (arguments.json) {
     Json threads = arguments.options.threads;
     print({{"seed", arguments.options.seed},

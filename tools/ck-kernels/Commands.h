@@ -7,18 +7,33 @@
 namespace ck::check {
 
 struct Arguments {
-  std::string command, family, mapDir;
+  std::string command, family, mapDir, sourceDir, buildDir, record, out, op;
   std::vector<std::string> ids, unchecked;
-  bool all = false, json = false;
+  std::vector<std::string> sizes; ///< NAME=NUMBER, dims and attributes
+  bool all = false, json = false, verify = false, failFast = false;
+  int jobs = 0, every = 1; ///< of mutants
   Options options;
 };
 
-/// Each returns the exit code; an Error is a wrong command line or an unreadable map.
+/// The maps of --maps; an Error if there are none.
+Result<std::vector<KernelMap>> loadMaps(const Arguments &arguments);
+/// --source, or the tree that this program was built from.
+std::string sourceDir(const Arguments &arguments);
+
+/// The one context that bench and tune measure with: --isa and --threads, by default the machine's.
+Result<std::shared_ptr<ck_context>> makeMeasuringContext(const Arguments &arguments);
+
+/// Each returns the exit code; an Error is a wrong command line or an unreadable file.
 Result<int> runList(const Arguments &arguments);
 Result<int> runLint(const Arguments &arguments);
 Result<int> runCheck(const Arguments &arguments);
 /// The ids are paths of golden files; see GoldenCase.h.
 Result<int> runGolden(const Arguments &arguments);
+Result<int> runLedger(const Arguments &arguments);
+Result<int> runBench(const Arguments &arguments);
+Result<int> runTune(const Arguments &arguments);
+Result<int> runNew(const Arguments &arguments);
+Result<int> runMutate(const Arguments &arguments);
 
 } // namespace ck::check
 

@@ -204,25 +204,26 @@ static std::set<std::string> namedDims(const KernelMap &map, const Geometry &geo
   return {names.begin(), names.end()};
 }
 
+Status GeometryDrawer::defineDims(Geometry &geometry) const {
+  const std::vector<WhereClause> &where = map.contract.where;
+  for (size_t round = 0; round <= where.size(); ++round)
+    for (const WhereClause &clause : where) {
+      if (!clause.value || geometry.dims.count(clause.name))
+        continue;
+      Result<int64_t> value = clause.value->evaluate(lookup(geometry));
+      if (!value)
+        return value.error();
+      if (*value != kDynamicDim && *value < 0)
+        return Error{clause.name + " would be negative"};
+      if (*value != kDynamicDim)
+        geometry.dims[clause.name] = *value;
+    }
+  return Status::success();
+}
+
 Status GeometryDrawer::drawDims(Geometry &geometry, Random &random, int attempt) const {
   // Dims that attributes alone define come first: expressions over them are then known.
-  const std::vector<WhereClause> &where = map.contract.where;
-  auto define = [&]() -> Status {
-    for (size_t round = 0; round <= where.size(); ++round)
-      for (const WhereClause &clause : where) {
-        if (!clause.value || geometry.dims.count(clause.name))
-          continue;
-        Result<int64_t> value = clause.value->evaluate(lookup(geometry));
-        if (!value)
-          return value.error();
-        if (*value != kDynamicDim && *value < 0)
-          return Error{clause.name + " would be negative"};
-        if (*value != kDynamicDim)
-          geometry.dims[clause.name] = *value;
-      }
-    return Status::success();
-  };
-  if (Status status = define(); !status)
+  if (Status status = defineDims(geometry); !status)
     return status;
   std::set<std::string> named = namedDims(map, geometry);
   int64_t count = static_cast<int64_t>(extents.size());
@@ -255,7 +256,7 @@ Status GeometryDrawer::drawDims(Geometry &geometry, Random &random, int attempt)
       const int64_t most = std::max<int64_t>(1, 2048 / block);
       extent->second = std::min(extent->second, 1 + extent->second % most) * block;
     }
-  return define();
+  return defineDims(geometry);
 }
 
 void GeometryDrawer::drawPresence(Geometry &geometry) const {
@@ -339,7 +340,7 @@ Status GeometryDrawer::makeShapes(Geometry &geometry) const {
         actual.shape = shapes[opName(operand.name)];
         actual.dtype = operand.dtype[0] == '$' ? geometry.dtypes[operand.dtype] : operand.dtype;
         geometry.layouts[operand.name] = Layout::compact(actual.shape);
-        if (geometry.layouts[operand.name].elements() > maxElements)
+        if (limited && geometry.layouts[operand.name].elements() > maxElements)
           return Error{operand.name + " would be too large to try"};
       }
       actuals->push_back(std::move(actual));
@@ -399,7 +400,7 @@ Status GeometryDrawer::checkRequirements(const Geometry &geometry) const {
     for (const auto &[name, extent] : geometry.dims)
       if (__builtin_mul_overflow(work, std::max<int64_t>(extent, 1), &work) || work > maxWork)
         break;
-  if (work > maxWork)
+  if (limited && work > maxWork)
     return Error{"would take too long to try"};
   return Status::success();
 }

@@ -27,6 +27,7 @@ struct Geometry {
   std::map<std::string, Layout> layouts;     ///< of present operands
   double magnitude = 1;
   bool hasZero = false;
+  bool aligned = false; ///< operands start at cache lines, as in a planned arena; otherwise wherever their type may
 
   /// "K=17 N=1 T=3 act=silu, operands bias input output weight, magnitude 1".
   std::string str() const;
@@ -46,6 +47,11 @@ public:
   /// `attempt` makes another one of the same index.
   Result<Geometry> draw(int index, int attempt) const;
 
+  /// The geometry of given extents, of any size: dims and integer attributes by name, the others as they usually are.
+  /// Of optional operands there are none but outputs of a kernel that has no other. Operands are compact. An Error for
+  /// a name that the kernel does not have, and for extents that it does not take.
+  Result<Geometry> at(const std::map<std::string, int64_t> &sizes) const;
+
   /// The operation's name of a kernel operand or parameter.
   const std::string &opName(const std::string &name) const;
 
@@ -59,6 +65,8 @@ private:
   Status drawAttributes(Geometry &geometry, reference::Random &random, int attempt) const;
   void drawTypes(Geometry &geometry) const;
   void drawPresence(Geometry &geometry) const;
+  /// Dims that follow from what is known.
+  Status defineDims(Geometry &geometry) const;
   Status drawDims(Geometry &geometry, reference::Random &random, int attempt) const;
   /// Shapes under the drawn dims, then the dims that unification reads off them.
   Status makeShapes(Geometry &geometry) const;
@@ -70,6 +78,7 @@ private:
   uint64_t seed;
   std::vector<std::string> freeDims;
   std::vector<int64_t> extents;    ///< worth trying
+  bool limited = true;             ///< to what a reference can compute in time
   std::set<std::string> attrNames; ///< used as $name by the map
 };
 

@@ -40,6 +40,13 @@ public:
   /// operation that cannot be had at these extents has the code "REJECTED".
   Result<bool> prepare(Variant variant);
 
+  /// Only what a call needs: inputs and memory, but nothing expected of it. For measuring.
+  Status prepareCall();
+  /// The seconds that one call takes after prepareCall().
+  Result<double> timeCall(ck_context *ctx);
+  /// Bytes of all operands; of one that is updated twice, as it is read and written.
+  int64_t operandBytes() const;
+
   /// Calls the kernel under one context; the result is "" or what was wrong. Outputs must equal those of the first call
   /// since startIsa() bit for bit.
   std::string run(ck_context *ctx);

@@ -14,9 +14,8 @@
 #define CK_LIB_RUNTIME_KERNELS_LINEAR_QUANTFORMATS_H
 #endif
 
-#include "Half.h"
 #include "KernelSupport.h"
-#include "Simd.h"
+#include "linear/GemmStorage.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace ck {
@@ -51,10 +50,19 @@ HWY_INLINE U8 fifthBits(const uint8_t *bits, int64_t lane) {
 #endif
 }
 
+/// A vector of bytes as integers.
+HWY_INLINE I32 widenBytes(const uint8_t *p) {
+  const hn::Rebind<uint8_t, I32Tag> bytes;
+  return hn::PromoteTo(I32Tag(), hn::LoadU(bytes, p));
+}
+
+/// 16 where a byte has this bit, else 0.
+HWY_INLINE U8 fifthBit(U8 bytes, int bit) { return hn::IfThenElseZero(hn::TestBit(bytes, byteSet(bit)), byteSet(16)); }
+
 /// 16 factors of two bytes as f32.
 HWY_INLINE void widenFactors(const uint8_t *halves, float *to) {
-  for (int64_t row = 0; row < kQuantRows; ++row)
-    to[row] = halfToFloat(static_cast<uint16_t>(halves[2 * row] | halves[2 * row + 1] << 8));
+  for (int64_t row = 0; row < kQuantRows; row += kLanes)
+    store(HalfF16::widen(reinterpret_cast<const uint16_t *>(halves) + row), to + row);
 }
 
 /// Words [0, 4) of low nibbles and [4, 8) of high ones, with bit 4 from masks where there are any.
@@ -123,33 +131,37 @@ template <bool kFifth> struct PackedQ45_K {
     alignas(64) float d[kQuantRows], dmin[kQuantRows];
     widenFactors(from, d);
     widenFactors(from + 2 * kQuantRows, dmin);
+    for (int64_t row = 0; row < kQuantRows; row += kLanes) // minima are subtracted
+      store(zero() - load(dmin + row), dmin + row);
     const uint8_t *const scales = from + 4 * kQuantRows;
     for (int64_t j = 0; j < 4; ++j)
-      for (int64_t row = 0; row < kQuantRows; ++row) {
-        const int a = scales[j * kQuantRows + row], b = scales[(j + 4) * kQuantRows + row],
-                  c = scales[(j + 8) * kQuantRows + row];
-        to.factors[j * kQuantRows + row] = d[row] * static_cast<float>(a & 63);
-        to.minima[j * kQuantRows + row] = -dmin[row] * static_cast<float>(b & 63);
-        to.factors[(j + 4) * kQuantRows + row] = d[row] * static_cast<float>((c & 15) | (a >> 6) << 4);
-        to.minima[(j + 4) * kQuantRows + row] = -dmin[row] * static_cast<float>((c >> 4) | (b >> 6) << 4);
+      for (int64_t row = 0; row < kQuantRows; row += kLanes) {
+        const I32 a = widenBytes(scales + j * kQuantRows + row), b = widenBytes(scales + (j + 4) * kQuantRows + row),
+                  c = widenBytes(scales + (j + 8) * kQuantRows + row);
+        const I32 six = hn::Set(I32Tag(), 63), four = hn::Set(I32Tag(), 15), two = hn::Set(I32Tag(), 48);
+        const auto put = [&](int64_t sub, I32 scale, I32 minimum) HWY_ATTR {
+          store(load(d + row) * hn::ConvertTo(F32Tag(), scale), to.factors + sub * kQuantRows + row);
+          store(load(dmin + row) * hn::ConvertTo(F32Tag(), minimum), to.minima + sub * kQuantRows + row);
+        };
+        put(j, hn::And(a, six), hn::And(b, six));
+        put(j + 4, hn::Or(hn::And(c, four), hn::And(hn::ShiftRight<2>(a), two)),
+            hn::Or(hn::ShiftRight<4>(c), hn::And(hn::ShiftRight<2>(b), two)));
       }
     const uint8_t *const high = scales + 12 * kQuantRows;
     const uint8_t *const qs = kFifth ? high + 8 * kWordBytes : high;
-    for (int64_t word = 0; word < 8; ++word)
-      for (int64_t lane = 0; lane < kWordBytes; lane += kByteLanes) {
-        U8 bits = kFifth ? loadBytes(high + word * kWordBytes + lane) : byteSet(0);
-        for (int64_t pair = 0; pair < 4; ++pair) {
+    for (int64_t pair = 0; pair < 4; ++pair)
+      for (int64_t word = 0; word < 8; ++word)
+        for (int64_t lane = 0; lane < kWordBytes; lane += kByteLanes) {
           const U8 bytes = loadBytes(qs + (8 * pair + word) * kWordBytes + lane);
           U8 low = lowNibbles(bytes), up = highNibbles(bytes);
           if (kFifth) {
-            low = hn::Or(low, hn::ShiftLeft<4>(hn::And(bits, byteSet(1))));
-            up = hn::Or(up, hn::ShiftLeft<3>(hn::And(bits, byteSet(2))));
-            bits = hn::ShiftRight<2>(bits);
+            const U8 bits = loadBytes(high + word * kWordBytes + lane);
+            low = hn::Or(low, fifthBit(bits, 1 << 2 * pair));
+            up = hn::Or(up, fifthBit(bits, 2 << 2 * pair));
           }
           storeBytes(low, to.codes + (16 * pair + word) * kWordBytes + lane);
           storeBytes(up, to.codes + (16 * pair + 8 + word) * kWordBytes + lane);
         }
-      }
   }
 };
 using PackedQ4_K = PackedQ45_K<false>;
@@ -166,9 +178,10 @@ struct PackedQ6_K {
     widenFactors(from, d);
     const uint8_t *const scales = from + 2 * kQuantRows;
     for (int64_t i = 0; i < 16; ++i)
-      for (int64_t row = 0; row < kQuantRows; ++row)
-        to.factors[i * kQuantRows + row] =
-            d[row] * static_cast<float>(static_cast<int8_t>(scales[i * kQuantRows + row]));
+      for (int64_t row = 0; row < kQuantRows; row += kLanes) {
+        const I32 scale = hn::ShiftRight<24>(hn::ShiftLeft<24>(widenBytes(scales + i * kQuantRows + row)));
+        store(load(d + row) * hn::ConvertTo(F32Tag(), scale), to.factors + i * kQuantRows + row);
+      }
     const uint8_t *const ql = scales + 16 * kQuantRows, *const qh = ql + 32 * kWordBytes;
     for (int64_t half = 0; half < 2; ++half)
       for (int64_t word = 0; word < 8; ++word)

@@ -55,12 +55,16 @@ template <class Format, QuantInput kInput> void fillPanel(const QuantProblem &p,
 template <class Format, bool kVnni>
 void multiplyGroup(const QuantProblem &p, int64_t group, int64_t begin, int64_t end, float *sums) {
   const int64_t blocks = p.k / 32;
-  constexpr int64_t kPerChunk = kQuantChunk / Format::kElements;
+  constexpr int64_t kChunkBytes = kQuantChunk / Format::kElements * kQuantRows * Format::kBytes, kAheadBytes = 8192;
   const uint8_t *const weights = p.w + group * kQuantRows * (p.k / Format::kElements) * Format::kBytes;
   QuantChunk chunk;
   for (int64_t block = 0; block < blocks; block += 8) {
     const int64_t count = std::min<int64_t>(8, blocks - block);
-    Format::unpack(weights + block / 8 * kPerChunk * kQuantRows * Format::kBytes, count, chunk);
+    const uint8_t *const from = weights + block / 8 * kChunkBytes;
+    if (end - begin <= kQuantPanel) // reading weights is the work; groups follow one another
+      for (int64_t line = 0; line < kChunkBytes; line += 64)
+        __builtin_prefetch(from + kAheadBytes + line);
+    Format::unpack(from, count, chunk);
     for (int64_t row = begin; row < end; row += kQuantPanel) {
       const int64_t rows = std::min<int64_t>(kQuantPanel, end - row);
       const PanelChunk panel(p.panels + (row * blocks + block * rows) * kPanelBytes, rows, count);

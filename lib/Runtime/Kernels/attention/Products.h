@@ -17,8 +17,10 @@
 #define CK_LIB_RUNTIME_KERNELS_ATTENTION_PRODUCTS_H
 #endif
 
+#include "Half.h"
 #include "Quads.h"
 #include "attention/Visible.h"
+#include "linear/GemmStorage.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace ck {
@@ -119,28 +121,48 @@ template <typename Body> HWY_INLINE void overGroups(int64_t n, Body body) {
     body(first, std::min<int64_t>(kTall, n - first));
 }
 
-/// Rows of `stride` elements that hold D each.
-struct Rows {
-  const float *data;
+/// Rows of `stride` elements that hold D each; elements of 16 bits are bfloat16.
+template <typename Element> struct RowsOf {
+  const Element *data;
   int64_t stride;
 };
+using Rows = RowsOf<float>;
+using RowsBF16 = RowsOf<uint16_t>;
+
+template <typename Element>
+using StorageOf = std::conditional_t<std::is_same_v<Element, float>, StorageF32, StorageBF16>;
+
+HWY_INLINE float valueAt(const float *p) { return *p; }
+HWY_INLINE float valueAt(const uint16_t *p) { return bf16ToFloat(*p); }
+
+#if HWY_TARGET != HWY_SCALAR
+/// As loadQuads, widened.
+HWY_INLINE F32 loadQuads(const uint16_t *p, int64_t stride) {
+  HWY_ALIGN float lanes[kLanes];
+  for (int64_t i = 0; i < kLanes; i += 4, p += stride)
+    for (int64_t j = 0; j < 4; ++j)
+      lanes[i + j] = bf16ToFloat(p[j]);
+  return load(lanes);
+}
+#endif
 
 /// D up to whole vectors of the widest instruction set, so that scratch has one size for all.
 inline int64_t paddedWidth(int64_t D) { return ceilDiv(D, 16) * 16; }
 
 /// to[row * padded + d] = from[row][d], 0 behind D. True if everything is finite.
-HWY_INLINE bool packRows(Rows from, int64_t rows, int64_t D, float *to) {
+template <typename Element> HWY_INLINE bool packRowsOf(RowsOf<Element> from, int64_t rows, int64_t D, float *to) {
+  using Storage = StorageOf<Element>;
   const int64_t padded = paddedWidth(D);
   F32 sum = zero(); // x * 0 is NaN for anything that is not finite
   for (int64_t row = 0; row < rows; ++row, from.data += from.stride, to += padded) {
     int64_t d = 0;
     for (; d + kLanes <= D; d += kLanes) {
-      const F32 v = load(from.data + d);
+      const F32 v = Storage::widen(from.data + d);
       sum = fma(v, zero(), sum);
       store(v, to + d);
     }
     for (; d < padded; d += kLanes) {
-      const F32 v = loadN(from.data + d, std::max<int64_t>(0, D - d));
+      const F32 v = Storage::widenN(from.data + d, std::max<int64_t>(0, D - d));
       sum = fma(v, zero(), sum);
       store(v, to + d);
     }
@@ -148,13 +170,17 @@ HWY_INLINE bool packRows(Rows from, int64_t rows, int64_t D, float *to) {
   return hn::AllTrue(F32Tag(), sum == zero());
 }
 
+HWY_INLINE bool packRows(Rows from, int64_t rows, int64_t D, float *to) { return packRowsOf(from, rows, D, to); }
+HWY_INLINE bool packRows(RowsBF16 from, int64_t rows, int64_t D, float *to) { return packRowsOf(from, rows, D, to); }
+
 /// to[d * kBlock + row] = from[row][d] * factor for rows in [0, rows), 0 behind them.
-HWY_INLINE void packTransposed(Rows from, int64_t rows, int64_t D, float factor, float *to) {
+template <typename Element>
+HWY_INLINE void packTransposedOf(RowsOf<Element> from, int64_t rows, int64_t D, float factor, float *to) {
   int64_t row = 0;
 #if HWY_TARGET != HWY_SCALAR
   const F32 scale = set(factor);
   for (; row + kLanes <= rows; row += kLanes) {
-    const float *at = from.data + row * from.stride;
+    const Element *at = from.data + row * from.stride;
     int64_t d = 0;
     for (; d + 4 <= D; d += 4) {
       // Vector i holds d..d+3 of the rows i, i + 4, ...; transposed, vector i holds column d + i of all rows.
@@ -169,17 +195,23 @@ HWY_INLINE void packTransposed(Rows from, int64_t rows, int64_t D, float factor,
     }
     for (; d < D; ++d)
       for (int64_t i = 0; i < kLanes; ++i)
-        to[d * kBlock + row + i] = at[i * from.stride + d] * factor;
+        to[d * kBlock + row + i] = valueAt(at + i * from.stride + d) * factor;
   }
 #endif
   if (row == kBlock)
     return;
   for (int64_t d = 0; d < D; ++d) {
     for (int64_t i = row; i < rows; ++i)
-      to[d * kBlock + i] = from.data[i * from.stride + d] * factor;
+      to[d * kBlock + i] = valueAt(from.data + i * from.stride + d) * factor;
     for (int64_t i = std::max(row, rows); i < kBlock; ++i)
       to[d * kBlock + i] = 0;
   }
+}
+HWY_INLINE void packTransposed(Rows from, int64_t rows, int64_t D, float factor, float *to) {
+  packTransposedOf(from, rows, D, factor, to);
+}
+HWY_INLINE void packTransposed(RowsBF16 from, int64_t rows, int64_t D, float factor, float *to) {
+  packTransposedOf(from, rows, D, factor, to);
 }
 
 /// products[row][key] = rows[row] . columns[:][key] for the vectors of keys that a group of rows sees; rows are packed,

@@ -25,16 +25,20 @@ namespace {
 constexpr int64_t kChunk = 4 * kBlock;
 
 /// One call. Element (t, h, 0) of q and output lies at t * queryRow + h * queryHead, (j, g, 0) of k and v at
-/// j * keyRow + g * keyHead.
-struct Call {
-  const float *q, *k, *v, *sinks;
+/// j * keyRow + g * keyHead. Elements of 16 bits are bfloat16; their output is summed in f32, then rounded once.
+template <typename Element> struct Call {
+  const Element *q, *k, *v;
+  const float *sinks;
   float *output, *probs;
+  Element *rounded; ///< of the same layout as output; null where that is the result
   int64_t T, H, KV, D;
   int64_t queryRow, queryHead, keyRow, keyHead;
   Visible visible;
   double scale, softcap;
 
-  Rows keys(const float *data, int64_t g, int64_t j) const { return {data + g * keyHead + j * keyRow, keyRow}; }
+  RowsOf<Element> keys(const Element *data, int64_t g, int64_t j) const {
+    return {data + g * keyHead + j * keyRow, keyRow};
+  }
   float *probsRow(int64_t h, int64_t t) const { return probs + (h * T + t) * T; }
 };
 
@@ -55,7 +59,8 @@ struct Chunk {
   KeyRange ranges[kChunk];
   KeyRange keys;
 
-  Chunk(const Call &call, int64_t g, int64_t first)
+  template <typename Element>
+  Chunk(const Call<Element> &call, int64_t g, int64_t first)
       : g(g), t(first), tEnd(std::min(call.T, first + kChunk)), keys({call.T, 0}) {
     for (int64_t row = t; row < tEnd; ++row) {
       const KeyRange range = call.visible.of(row);
@@ -73,7 +78,7 @@ struct Chunk {
   }
 
   /// Calls body(h, first row, bounds) for the blocks of rows that see a key of the block at j.
-  template <typename Body> void overBlocks(const Call &call, int64_t j, Body body) const {
+  template <typename Element, typename Body> void overBlocks(const Call<Element> &call, int64_t j, Body body) const {
     const int64_t group = call.H / call.KV;
     for (int64_t first = t; first < tEnd; first += kBlock)
       if (const BlockBounds bounds = this->bounds(first, j); bounds.some)
@@ -83,13 +88,14 @@ struct Chunk {
 };
 
 /// Scores of what a chunk sees, in place of its probabilities.
-void scoreChunk(const Call &call, const Chunk &chunk, const Workspace &work) {
+template <typename Element> void scoreChunk(const Call<Element> &call, const Chunk &chunk, const Workspace &work) {
   const double cap = call.softcap != 0 ? call.softcap : 1.0;
   for (int64_t j = chunk.keys.begin; j < chunk.keys.end; j += kBlock) {
     packTransposed(call.keys(call.k, chunk.g, j), std::min(kBlock, chunk.keys.end - j), call.D,
                    static_cast<float>(call.scale / cap), work.columns);
     chunk.overBlocks(call, j, [&](int64_t h, int64_t first, const BlockBounds &bounds) HWY_ATTR {
-      packRows({call.q + h * call.queryHead + first * call.queryRow, call.queryRow}, bounds.rows, call.D, work.rows);
+      packRows(RowsOf<Element>{call.q + h * call.queryHead + first * call.queryRow, call.queryRow}, bounds.rows, call.D,
+               work.rows);
       multiplyPairs(bounds, work.rows, work.columns, call.D, work.pairs);
       for (int64_t row = 0; row < bounds.rows; ++row)
         copyElements(call.probsRow(h, first + row) + j, work.pairs + row * kBlock, bounds.keys);
@@ -131,7 +137,7 @@ HWY_INLINE void normaliseRow(float *row, int64_t n, double softcap, float sink) 
     storeN(loadN(row + i, std::min(kLanes, n - i)) * factor, row + i, std::min(kLanes, n - i));
 }
 
-void normaliseChunk(const Call &call, const Chunk &chunk) {
+template <typename Element> void normaliseChunk(const Call<Element> &call, const Chunk &chunk) {
   const int64_t group = call.H / call.KV;
   for (int64_t h = chunk.g * group; h < (chunk.g + 1) * group; ++h) {
     const float sink = call.sinks ? call.sinks[h] : -std::numeric_limits<float>::infinity();
@@ -146,7 +152,7 @@ void normaliseChunk(const Call &call, const Chunk &chunk) {
 }
 
 /// Outputs of a chunk from its probabilities.
-void sumChunk(const Call &call, const Chunk &chunk, const Workspace &work) {
+template <typename Element> void sumChunk(const Call<Element> &call, const Chunk &chunk, const Workspace &work) {
   const int64_t D = call.D, padded = paddedWidth(D);
   for (int64_t j = chunk.keys.begin; j < chunk.keys.end; j += kBlock) {
     const int64_t keys = std::min(kBlock, chunk.keys.end - j);
@@ -169,9 +175,10 @@ void sumChunk(const Call &call, const Chunk &chunk, const Workspace &work) {
 }
 
 /// The kernel for any layout: keys are the rows of the call.
-template <typename Args> int32_t attend(ck_context *ctx, const Args *args, AttentionMask mask, Call call) {
+template <typename Element, typename Args>
+int32_t attend(ck_context *ctx, const Args *args, AttentionMask mask, Call<Element> call) {
   call.q = args->q, call.k = args->k, call.v = args->v, call.sinks = args->sinks;
-  call.output = args->output, call.probs = args->probs;
+  call.probs = args->probs;
   call.T = args->T, call.H = args->H, call.KV = args->KV, call.D = args->D;
   call.scale = scoreScale(args->scale, args->D), call.softcap = args->softcap;
   call.visible.mask = mask;
@@ -189,12 +196,19 @@ template <typename Args> int32_t attend(ck_context *ctx, const Args *args, Atten
     scoreChunk(call, chunk, work);
     normaliseChunk(call, chunk);
     sumChunk(call, chunk, work);
+    if constexpr (!std::is_same_v<Element, float>)
+      for (int64_t t = chunk.t; t < chunk.tEnd; ++t)
+        for (int64_t h = chunk.g * group; h < (chunk.g + 1) * group; ++h) {
+          const int64_t at = h * call.queryHead + t * call.queryRow;
+          for (int64_t d = 0; d < call.D; ++d)
+            call.rounded[at + d] = floatToBF16(call.output[at + d]);
+        }
   });
   return CK_OK;
 }
 
-template <typename Args> Call headMajor(const Args *args) {
-  Call call = {};
+template <typename Element = float, typename Args> Call<Element> headMajor(const Args *args) {
+  Call<Element> call = {};
   call.queryRow = call.keyRow = args->D;
   call.queryHead = call.keyHead = args->T * args->D;
   return call;
@@ -202,16 +216,28 @@ template <typename Args> Call headMajor(const Args *args) {
 
 } // namespace
 
-CK_KERNEL(attention_forward_causal_head_major_gqa) { return attend(ctx, args, AttentionMask::Causal, headMajor(args)); }
+CK_KERNEL(attention_forward_causal_head_major_gqa) {
+  Call<float> call = headMajor(args);
+  call.output = args->output;
+  return attend(ctx, args, AttentionMask::Causal, call);
+}
+
+CK_KERNEL(attention_forward_causal_head_major_gqa_bf16) {
+  Call<uint16_t> call = headMajor<uint16_t>(args);
+  call.output = args->sums, call.rounded = args->output;
+  return attend(ctx, args, AttentionMask::Causal, call);
+}
 
 CK_KERNEL(attention_probs_head_major_f32) {
-  Call call = headMajor(args);
+  Call<float> call = headMajor(args);
+  call.output = args->output;
   call.visible.window = args->window;
   return attend(ctx, args, static_cast<AttentionMask>(args->mask), call);
 }
 
 CK_KERNEL(attention_probs_token_major_f32) {
-  Call call = {};
+  Call<float> call = {};
+  call.output = args->output;
   call.queryHead = call.keyHead = args->D;
   call.queryRow = args->H * args->D, call.keyRow = args->KV * args->D;
   call.visible.window = args->window;

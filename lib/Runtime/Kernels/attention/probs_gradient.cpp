@@ -24,11 +24,14 @@ namespace {
 constexpr int64_t kChunk = 2 * kBlock;
 
 /// One call. Element (t, h, 0) of q and d_output lies at t * queryRow + h * queryHead, (j, g, 0) of k and v at
-/// j * keyRow + g * keyHead.
-struct Call {
-  const float *dOutput, *q, *k, *v, *probs;
-  float *dQ, *dK, *dV, *dScores;
-  float *mean; ///< [H, T]: sum over the keys of p dp
+/// j * keyRow + g * keyHead. Elements of 16 bits are bfloat16; gradients are summed in f32 and rounded once.
+template <typename Element> struct Call {
+  const Element *dOutput, *q, *k, *v;
+  const float *probs;
+  float *dQ, *dScores;
+  Element *dK, *dV;
+  Element *roundedQ; ///< of the same layout as dQ; null where that is the result
+  float *mean;       ///< [H, T]: sum over the keys of p dp
   int64_t T, H, KV, D;
   int64_t queryRow, queryHead, keyRow, keyHead;
   float scale;
@@ -52,9 +55,9 @@ struct Workspace {
 };
 
 /// Copies a block of pairs from rows of T; keys behind the last are 0.
-HWY_INLINE void loadPairs(const Call &call, const float *from, int64_t rows, int64_t keys, float factor, float *to) {
+HWY_INLINE void loadPairs(int64_t T, const float *from, int64_t rows, int64_t keys, float factor, float *to) {
   const F32 scale = set(factor);
-  for (int64_t row = 0; row < rows; ++row, from += call.T, to += kBlock)
+  for (int64_t row = 0; row < rows; ++row, from += T, to += kBlock)
     for (int64_t key = 0; key < kBlock; key += kLanes)
       store(loadN(from + key, std::clamp<int64_t>(keys - key, 0, kLanes)) * scale, to + key);
 }
@@ -81,10 +84,18 @@ HWY_INLINE BlockBounds boundsOf(const float *probs, int64_t rows, int64_t keys) 
   return bounds;
 }
 
+/// n sums as a result.
+HWY_INLINE void writeResult(const float *from, int64_t n, float *to) { copyElements(to, from, n); }
+HWY_INLINE void writeResult(const float *from, int64_t n, uint16_t *to) {
+  for (int64_t i = 0; i < n; ++i)
+    to[i] = floatToBF16(from[i]);
+}
+
 /// d_scores of rows [t, t + bounds.rows) before the mean is taken off, and their part of the mean.
-void differentiateValues(const Call &call, int64_t h, int64_t t, int64_t j, const BlockBounds &bounds,
+template <typename Element>
+void differentiateValues(const Call<Element> &call, int64_t h, int64_t t, int64_t j, const BlockBounds &bounds,
                          const float *valuesT, const Workspace &work) {
-  packRows({call.dOutput + call.queryAt(h, t), call.queryRow}, bounds.rows, call.D, work.operand[1]);
+  packRows(RowsOf<Element>{call.dOutput + call.queryAt(h, t), call.queryRow}, bounds.rows, call.D, work.operand[1]);
   multiplyPairs(bounds, work.operand[1], valuesT, call.D, work.pairs[1]);
   for (int64_t row = 0; row < bounds.rows; ++row) {
     float *dScores = call.dScores + call.pairAt(h, t + row, j);
@@ -105,8 +116,9 @@ void differentiateValues(const Call &call, int64_t h, int64_t t, int64_t j, cons
 }
 
 /// Finishes d_scores of those rows against keys [j, j + bounds.keys), whose rows `work` holds, and adds to their dQ.
-void differentiateScores(const Call &call, int64_t h, int64_t t, int64_t j, const BlockBounds &bounds, bool finite,
-                         const Workspace &work) {
+template <typename Element>
+void differentiateScores(const Call<Element> &call, int64_t h, int64_t t, int64_t j, const BlockBounds &bounds,
+                         bool finite, const Workspace &work) {
   bool sparse = false; // some key within the bounds has probability 0
   for (int64_t row = 0; row < bounds.rows; ++row) {
     float *dScores = call.dScores + call.pairAt(h, t + row, j);
@@ -138,7 +150,8 @@ void differentiateScores(const Call &call, int64_t h, int64_t t, int64_t j, cons
 }
 
 /// d_scores and dQ of the rows [t, tEnd) of the query heads of g.
-void differentiateRows(const Call &call, int64_t g, int64_t t, int64_t tEnd, const Workspace &work) {
+template <typename Element>
+void differentiateRows(const Call<Element> &call, int64_t g, int64_t t, int64_t tEnd, const Workspace &work) {
   const int64_t group = call.H / call.KV, T = call.T;
   for (int64_t h = g * group; h < (g + 1) * group; ++h)
     for (int64_t row = t; row < tEnd; ++row) {
@@ -151,13 +164,13 @@ void differentiateRows(const Call &call, int64_t g, int64_t t, int64_t tEnd, con
       const int64_t keys = std::min(kBlock, T - j);
       bool finite = true;
       if (pass == 0)
-        packTransposed({call.v + call.keyAt(g, j), call.keyRow}, keys, call.D, 1.0f, work.operand[0]);
+        packTransposed(RowsOf<Element>{call.v + call.keyAt(g, j), call.keyRow}, keys, call.D, 1.0f, work.operand[0]);
       else
-        finite = packRows({call.k + call.keyAt(g, j), call.keyRow}, keys, call.D, work.operand[0]);
+        finite = packRows(RowsOf<Element>{call.k + call.keyAt(g, j), call.keyRow}, keys, call.D, work.operand[0]);
       for (int64_t first = t; first < tEnd; first += kBlock)
         for (int64_t h = g * group; h < (g + 1) * group; ++h) {
           const int64_t rows = std::min(kBlock, tEnd - first), at = call.pairAt(h, first, j);
-          loadPairs(call, call.probs + at, rows, keys, 1.0f, work.pairs[0]);
+          loadPairs(call.T, call.probs + at, rows, keys, 1.0f, work.pairs[0]);
           const BlockBounds bounds = boundsOf(work.pairs[0], rows, keys);
           if (pass == 0)
             differentiateValues(call, h, first, j, bounds, work.operand[0], work);
@@ -165,14 +178,20 @@ void differentiateRows(const Call &call, int64_t g, int64_t t, int64_t tEnd, con
             differentiateScores(call, h, first, j, bounds, finite, work);
         }
     }
+  for (int64_t h = g * group; call.roundedQ && h < (g + 1) * group; ++h)
+    for (int64_t row = t; row < tEnd; ++row)
+      writeResult(call.dQ + call.queryAt(h, row), call.D, call.roundedQ + call.queryAt(h, row));
 }
 
 /// dK and dV of the keys [j, jEnd) of head g.
-void differentiateKeys(const Call &call, int64_t g, int64_t j, int64_t jEnd, const Workspace &work) {
+template <typename Element>
+void differentiateKeys(const Call<Element> &call, int64_t g, int64_t j, int64_t jEnd, const Workspace &work) {
   const int64_t group = call.H / call.KV, D = call.D, padded = work.padded;
   struct Part {
-    const float *weights, *rows;
-    float scale, *result;
+    const float *weights;
+    const Element *rows;
+    float scale;
+    Element *result;
   };
   const Part parts[] = {{call.probs, call.dOutput, 1.0f, call.dV}, {call.dScores, call.q, call.scale, call.dK}};
   for (; j < jEnd; j += kBlock) {
@@ -182,16 +201,16 @@ void differentiateKeys(const Call &call, int64_t g, int64_t j, int64_t jEnd, con
     for (int64_t h = g * group; h < (g + 1) * group; ++h)
       for (int64_t t = 0; t < call.T; t += kBlock) {
         const int64_t rows = std::min(kBlock, call.T - t);
-        loadPairs(call, call.probs + call.pairAt(h, t, j), rows, keys, 1.0f, work.pairs[0]);
+        loadPairs(call.T, call.probs + call.pairAt(h, t, j), rows, keys, 1.0f, work.pairs[0]);
         const BlockBounds bounds = boundsOf(work.pairs[0], rows, keys);
         for (int part = 0; bounds.some && part < 2; ++part) {
           if (!parts[part].result)
             continue;
           const bool finite =
-              packRows({parts[part].rows + call.queryAt(h, t), call.queryRow}, rows, D, work.operand[0]);
+              packRows(RowsOf<Element>{parts[part].rows + call.queryAt(h, t), call.queryRow}, rows, D, work.operand[0]);
           const float *weights = work.pairs[part];
           if (part == 1)
-            loadPairs(call, call.dScores + call.pairAt(h, t, j), rows, keys, call.scale, work.pairs[1]);
+            loadPairs(call.T, call.dScores + call.pairAt(h, t, j), rows, keys, call.scale, work.pairs[1]);
           if (finite) {
             sumOverRows(bounds, weights, work.operand[0], padded, work.sum[part]);
             continue;
@@ -204,17 +223,18 @@ void differentiateKeys(const Call &call, int64_t g, int64_t j, int64_t jEnd, con
         }
       }
     for (int part = 0; part < 2; ++part)
-      if (float *result = parts[part].result) {
+      if (Element *result = parts[part].result) {
         result += call.keyAt(g, j);
         for (int64_t key = 0; key < keys; ++key)
-          copyElements(result + key * call.keyRow, work.sum[part] + key * padded, D);
+          writeResult(work.sum[part] + key * padded, D, result + key * call.keyRow);
       }
   }
 }
 
-template <typename Args> int32_t differentiate(ck_context *ctx, const Args *args, Call call) {
+template <typename Element, typename Args>
+int32_t differentiate(ck_context *ctx, const Args *args, Call<Element> call) {
   call.dOutput = args->d_output, call.q = args->q, call.k = args->k, call.v = args->v, call.probs = args->probs;
-  call.dQ = args->d_q, call.dK = args->d_k, call.dV = args->d_v, call.dScores = args->d_scores;
+  call.dK = args->d_k, call.dV = args->d_v, call.dScores = args->d_scores;
   call.mean = args->mean;
   call.T = args->T, call.H = args->H, call.KV = args->KV, call.D = args->D;
   call.scale = static_cast<float>(scoreScale(args->scale, args->D));
@@ -226,23 +246,36 @@ template <typename Args> int32_t differentiate(ck_context *ctx, const Args *args
            Workspace(static_cast<float *>(ck_thread_scratch(ctx, thread)), call.D));
     });
   };
-  overChunks(differentiateRows);
+  overChunks(differentiateRows<Element>);
   if (call.dK || call.dV)
-    overChunks(differentiateKeys);
+    overChunks(differentiateKeys<Element>);
   return CK_OK;
+}
+
+template <typename Element, typename Args> Call<Element> headMajor(const Args *args) {
+  Call<Element> call = {};
+  call.queryRow = call.keyRow = args->D;
+  call.queryHead = call.keyHead = args->T * args->D;
+  return call;
 }
 
 } // namespace
 
 CK_KERNEL(attention_backward_causal_head_major_gqa) {
-  Call call = {};
-  call.queryRow = call.keyRow = args->D;
-  call.queryHead = call.keyHead = args->T * args->D;
+  Call<float> call = headMajor<float>(args);
+  call.dQ = args->d_q;
+  return differentiate(ctx, args, call);
+}
+
+CK_KERNEL(attention_backward_causal_head_major_gqa_bf16) {
+  Call<uint16_t> call = headMajor<uint16_t>(args);
+  call.dQ = args->d_q ? args->sums : nullptr, call.roundedQ = args->d_q;
   return differentiate(ctx, args, call);
 }
 
 CK_KERNEL(attention_probs_grad_token_major_f32) {
-  Call call = {};
+  Call<float> call = {};
+  call.dQ = args->d_q;
   call.queryHead = call.keyHead = args->D;
   call.queryRow = args->H * args->D, call.keyRow = args->KV * args->D;
   return differentiate(ctx, args, call);

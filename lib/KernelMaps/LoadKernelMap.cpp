@@ -161,14 +161,15 @@ Result<std::string> readFile(const std::string &path) {
   std::error_code code;
   if (!fs::is_regular_file(path, code))
     return Error{path + ": no such file"};
-  std::ifstream file(path, std::ios::binary);
-  std::string text(kMaxFileBytes + 1, '\0');
-  file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  if (file.bad() || (!file.eof() && file.fail()))
-    return Error{path + ": cannot be read"};
-  text.resize(static_cast<size_t>(file.gcount()));
-  if (text.size() > kMaxFileBytes)
+  uintmax_t size = fs::file_size(path, code);
+  if (!code && size > kMaxFileBytes)
     return Error{path + ": larger than " + std::to_string(kMaxFileBytes) + " bytes"};
+  // Only what is needed is touched: there are hundreds of maps.
+  std::string text(code ? 0 : static_cast<size_t>(size), '\0');
+  std::ifstream file(path, std::ios::binary);
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  if (code || !file || static_cast<size_t>(file.gcount()) != text.size())
+    return Error{path + ": cannot be read"};
   return text;
 }
 

@@ -19,7 +19,7 @@ constexpr NamedRule kRules[] = {
     {"q4_1", "q4_1", 3},  {"q5_0", "q5_0", 8},    {"q5_1", "q5_1", 9},   {"q4_k", "q4_k", 14}, {"q5_k", "q5_k", 16},
     {"q6_k", "q6_k", 18}, {"q4_k_m", "q4_k", 15}, {"q5_k_m", "q5_k", 17}};
 
-/// Where rows are no whole blocks: the smallest type with smaller blocks that is at least as exact.
+/// Where rows are no whole blocks: a type with smaller blocks that is about as exact, or better.
 const char *smallerBlocks(std::string_view type) {
   return type == "q4_k" ? "q5_0" : type == "q5_k" ? "q5_1" : type == "q6_k" ? "q8_0" : "f16";
 }

@@ -18,10 +18,12 @@
 #include "ck/Runtime/Runtime.h"
 
 // The args structs and prototypes of the kernels in this source file; a file without kernels has none.
-#if defined(CK_KERNEL_PROTOTYPES) && __has_include(CK_KERNEL_PROTOTYPES)
+#ifdef CK_KERNEL_PROTOTYPES
+#if __has_include(CK_KERNEL_PROTOTYPES)
 extern "C" {
 #include CK_KERNEL_PROTOTYPES
 }
+#endif
 #endif
 
 #include <algorithm>

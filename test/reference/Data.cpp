@@ -197,6 +197,28 @@ Status lastRowGrad(Call &call) {
   return Status::success();
 }
 
+/// dst[pos[t],:] = src[t,:], row after row; the other rows stay.
+Status updateRows(Call &call) {
+  const Tensor &src = call.in("src"), &pos = call.in("pos");
+  Tensor &dst = call.out("dst");
+  int64_t S = dst.extent(0), V = dst.extent(1), T = pos.extent(0);
+  if (Status status = call.expectShapes({{"dst", {S, V}}, {"src", {T, V}}, {"pos", {T}}}); !status)
+    return status;
+  if (Status status = expectIndices("pos", pos, S); !status)
+    return status;
+  for (int64_t t = 0; t < T; ++t)
+    std::copy_n(src.data.begin() + t * V, V, dst.data.begin() + pos.integer(t) * V);
+  return Status::success();
+}
+
+bool prepareUpdateRows(Call &call, Random &random) {
+  return fillIndices(call.inputs["pos"], call.in("dst").extent(0), random);
+}
+
+bool spoilUpdateRows(Call &call, Random &random) {
+  return spoilIndex(call.inputs["pos"], call.in("dst").extent(0), random);
+}
+
 Status fanOut(Call &call) {
   const Tensor &input = call.in("input");
   if (Status status = call.expectShapes({{"a", input.shape}, {"b", input.shape}}); !status)
@@ -256,12 +278,20 @@ std::vector<Operation> dataOperations() {
   lastGrad.outputs = {"d_input"};
   lastGrad.evaluate = lastRowGrad;
 
+  Operation update;
+  update.name = "update_rows";
+  update.inputs = {"dst", "src", "pos"};
+  update.outputs = {"dst"};
+  update.evaluate = updateRows;
+  update.prepare = prepareUpdateRows;
+  update.spoil = spoilUpdateRows;
+
   Operation fan;
   fan.name = "fan_out";
   fan.inputs = {"input"};
   fan.outputs = {"a", "b"};
   fan.evaluate = fanOut;
-  return {duplicate, permutation, cut, join, best, last, lastGrad, fan};
+  return {duplicate, permutation, cut, join, best, last, lastGrad, update, fan};
 }
 
 } // namespace ck::reference

@@ -1,6 +1,6 @@
 //===- Pointwise.cpp - operations on one element at a time ----------------===//
 
-#include "Pieces.h"
+#include "Checked.h"
 
 namespace ck::reference {
 namespace {
@@ -12,6 +12,9 @@ Status activation(Call &call) {
     return status;
   if (!isActivation(call.word("kind")))
     return badCall("there is no activation " + call.word("kind"));
+  if (call.flag("checked"))
+    if (Status status = expectFinite(call, "input"); !status)
+      return status;
   for (int64_t i = 0; i < input.elements(); ++i)
     output.data[i] = activate(call.word("kind"), input.data[i], call.number("alpha"));
   return Status::success();
@@ -46,6 +49,18 @@ Status add(Call &call) {
     return status;
   for (int64_t i = 0; i < a.elements(); ++i)
     call.out("output").data[i] = call.number("scale") * (a.data[i] + call.number("alpha") * b.data[i]);
+  return Status::success();
+}
+
+/// One row that is added to every row.
+Status biasAdd(Call &call) {
+  const Tensor &input = call.in("input"), &bias = call.in("bias");
+  int64_t T = input.extent(0), E = input.extent(1);
+  if (Status status = call.expectShapes({{"input", {T, E}}, {"bias", {E}}, {"output", {T, E}}}); !status)
+    return status;
+  for (int64_t t = 0; t < T; ++t)
+    for (int64_t e = 0; e < E; ++e)
+      call.out("output").data[t * E + e] = input.data[t * E + e] + bias.data[e];
   return Status::success();
 }
 
@@ -129,6 +144,8 @@ Status fill(Call &call) {
   return Status::success();
 }
 
+bool spoilChecked(Call &call, Random &random) { return spoilFinite(call, "input", random); }
+
 } // namespace
 
 std::vector<Operation> pointwiseOperations() {
@@ -143,9 +160,10 @@ std::vector<Operation> pointwiseOperations() {
   act.name = "activation";
   act.inputs = {"input"};
   act.outputs = {"output"};
-  act.defaults = {{"kind", std::string("silu")}, {"alpha", 0.0}};
+  act.defaults = {{"kind", std::string("silu")}, {"alpha", 0.0}, {"checked", false}};
   act.evaluate = activation;
-  act.draws = {{{{"alpha", 0.01}}, {{"alpha", 5.0}}}, kinds};
+  act.spoil = spoilChecked;
+  act.draws = {{{{"alpha", 0.01}}, {{"alpha", 5.0}}, {{"alpha", 0.0}}}, kinds};
   act.magnitudes = {1, 0.1, 8, 40};
 
   Operation gated;
@@ -165,6 +183,12 @@ std::vector<Operation> pointwiseOperations() {
   sum.evaluate = add;
   sum.draws = {{{{"alpha", 1.0}}, {{"alpha", -0.5}}, {{"alpha", 2.0}}}, {{{"scale", 1.0}}, {{"scale", 0.7071}}}};
 
+  Operation biased;
+  biased.name = "bias_add";
+  biased.inputs = {"input", "bias"};
+  biased.outputs = {"output"};
+  biased.evaluate = biasAdd;
+
   Operation product;
   product.name = "mul";
   product.inputs = {"a", "b"};
@@ -176,6 +200,8 @@ std::vector<Operation> pointwiseOperations() {
   actGrad.inputs = {"d_output", "input"};
   actGrad.outputs = {"d_input"};
   actGrad.evaluate = activationGrad;
+  actGrad.defaults.erase("checked");
+  actGrad.spoil = nullptr;
   actGrad.magnitudes = {1, 0.1, 8};
 
   Operation gatedGrad = gated;
@@ -212,7 +238,7 @@ std::vector<Operation> pointwiseOperations() {
   filled.defaults = {{"value", 0.0}};
   filled.evaluate = fill;
   filled.draws = {valuesOf("value", {1.0, -0.5, 0.0})};
-  return {act, gated, sum, product, actGrad, gatedGrad, scaled, added, cleared, filled};
+  return {act, gated, sum, biased, product, actGrad, gatedGrad, scaled, added, cleared, filled};
 }
 
 } // namespace ck::reference

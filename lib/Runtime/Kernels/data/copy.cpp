@@ -37,3 +37,7 @@ CK_COPY(8)
 CK_COPY(16)
 CK_COPY(32)
 CK_COPY(64)
+
+// The inventory's own names for copies of f32: the residual stream, and the logits of the last token.
+CK_PORTABLE_KERNEL(memcpy) { return copyBytes(ctx, args->input, args->output, args->L * 4); }
+CK_PORTABLE_KERNEL(copy_last_logits) { return lastRow(ctx, args->input, args->output, args->T, args->V * 4); }

@@ -47,6 +47,11 @@ CK_KERNEL(activation_f32) {
   return ck_fail(ctx, CK_INVALID_ARGUMENT, "kind %lld is not an activation", static_cast<long long>(args->kind));
 }
 
+CK_KERNEL(gelu_fast_inplace) {
+  mapFlat(ctx, args->input, args->output, args->N, GeluTanh());
+  return CK_OK;
+}
+
 CK_KERNEL(relu2_forward) {
   mapFlat(ctx, args->input, args->output, args->N, Relu2());
   return CK_OK;

@@ -39,6 +39,31 @@ CK_KERNEL(gradient_accumulate_f32) {
   return CK_OK;
 }
 
+CK_KERNEL(final_logit_scale_f32) {
+  const float factor = static_cast<float>(args->factor);
+  mapFlat(ctx, args->input, args->output, args->N, [=](F32 x) HWY_ATTR { return set(factor) * x; });
+  return CK_OK;
+}
+
+CK_KERNEL(add_stream_inplace) {
+  mapFlat(ctx, args->dst, args->src, args->dst, args->L, [](F32 a, F32 b) HWY_ATTR { return a + b; });
+  return CK_OK;
+}
+
+CK_KERNEL(bias_add) {
+  mapFlat(ctx, args->input, args->bias, args->output, args->N, [](F32 x, F32 b) HWY_ATTR { return x + b; });
+  return CK_OK;
+}
+
+CK_KERNEL(rowwise_bias_add) {
+  const int64_t E = args->E;
+  parallelRange(ctx, args->T, rowsPerTask(E), [=](int64_t begin, int64_t end, int) HWY_ATTR {
+    for (int64_t t = begin; t < end; ++t)
+      mapRow(args->input + t * E, args->bias, args->output + t * E, E, [](F32 x, F32 b) HWY_ATTR { return x + b; });
+  });
+  return CK_OK;
+}
+
 } // namespace HWY_NAMESPACE
 } // namespace ck
 HWY_AFTER_NAMESPACE();

@@ -1,6 +1,6 @@
 //===- Norm.cpp - normalisation of rows and its gradients -----------------===//
 
-#include "Pieces.h"
+#include "Checked.h"
 
 #include <cmath>
 
@@ -25,21 +25,48 @@ double reciprocalRoot(const double *x, int64_t n, double eps) {
   return 1 / std::sqrt(squares / static_cast<double>(n) + eps);
 }
 
+/// The values of `input`, which may be codes: `codes` = int8 holds one in each element, int4 two in each byte, the
+/// first in the low half, 8 more than they mean. Row t of codes is multiplied by input_scale[t].
+Result<Tensor> decodeRows(const Call &call, int64_t T, int64_t E) {
+  const std::string codes = call.word("codes");
+  const Tensor &stored = call.in("input"), *scale = call.optional("input_scale");
+  if ((codes == "none") != !scale)
+    return badCall("codes = " + codes + " and the presence of input_scale contradict each other");
+  if (codes == "int4" && E % 2)
+    return badCall("a row of an odd number of codes does not fill bytes");
+  if (Status status = call.expectShapes({{"input", {T, codes == "int4" ? E / 2 : E}}, {"input_scale", {T}}}); !status)
+    return status.error();
+  if (!scale)
+    return stored;
+  Tensor values = Tensor::zeros({T, E});
+  for (int64_t t = 0; t < T; ++t)
+    for (int64_t e = 0; e < E; ++e) {
+      int64_t code = codes == "int8" ? stored.integer(t * E + e) : stored.integer((t * E + e) / 2);
+      if (codes == "int4")
+        code = (e % 2 ? code / 16 : code % 16) - 8;
+      values.data[t * E + e] = static_cast<double>(code) * scale->data[t];
+    }
+  return values;
+}
+
 Status rmsNorm(Call &call) {
-  const Tensor &input = call.in("input");
   const Tensor *gamma = call.optional("gamma");
   Tensor &output = call.out("output"), *rstd = call.wanted("rstd");
-  int64_t T = input.extent(0), E = input.extent(1);
-  if (Status status = call.expectShapes({{"input", {T, E}}, {"gamma", {E}}, {"output", {T, E}}, {"rstd", {T}}});
-      !status)
+  int64_t T = output.extent(0), E = output.extent(1);
+  if (Status status = call.expectShapes({{"gamma", {E}}, {"output", {T, E}}, {"rstd", {T}}}); !status)
     return status;
+  Result<Tensor> input = decodeRows(call, T, E);
+  if (!input)
+    return input.error();
   std::string gain = call.word("gain");
   if (Status status = expectGain(gain, gamma); !status)
     return status;
+  for (double &value : input->data)
+    value *= call.number("scale");
   for (int64_t t = 0; t < T; ++t) {
-    double r = reciprocalRoot(input.data.data() + (t * E), E, call.number("eps"));
+    double r = reciprocalRoot(input->data.data() + (t * E), E, call.number("eps"));
     for (int64_t e = 0; e < E; ++e)
-      output.data[t * E + e] = input.data[t * E + e] * r * gainOf(gain, gamma, e);
+      output.data[t * E + e] = input->data[t * E + e] * r * gainOf(gain, gamma, e);
     if (rstd)
       rstd->data[t] = r;
   }
@@ -66,37 +93,40 @@ double *rowOf(Tensor *tensor, int64_t row, int64_t width) {
 }
 
 Status rmsNormGrad(Call &call) {
-  const Tensor &dOutput = call.in("d_output"), &input = call.in("input"), &rstd = call.in("rstd");
+  const Tensor &dOutput = call.in("d_output"), &rstd = call.in("rstd");
   const Tensor *gamma = call.optional("gamma");
   Tensor *dInput = call.wanted("d_input"), *dGamma = call.wanted("d_gamma");
-  int64_t T = input.extent(0), E = input.extent(1);
-  if (Status status = call.expectShapes({{"d_output", {T, E}},
-                                         {"input", {T, E}},
-                                         {"gamma", {E}},
-                                         {"rstd", {T}},
-                                         {"d_input", {T, E}},
-                                         {"d_gamma", {E}}});
+  int64_t T = dOutput.extent(0), E = dOutput.extent(1);
+  if (Status status = call.expectShapes(
+          {{"d_output", {T, E}}, {"gamma", {E}}, {"rstd", {T}}, {"d_input", {T, E}}, {"d_gamma", {E}}});
       !status)
     return status;
+  Result<Tensor> input = decodeRows(call, T, E);
+  if (!input)
+    return input.error();
   if (Status status = expectGain(call.word("gain"), gamma); !status)
     return status;
   if (dGamma && !gamma)
     return badCall("d_gamma is wanted, but there is no gamma");
   for (int64_t t = 0; t < T; ++t)
-    rmsNormRowGrad(dOutput.data.data() + (t * E), input.data.data() + (t * E), rstd.data[t], call.word("gain"), gamma,
+    rmsNormRowGrad(dOutput.data.data() + (t * E), input->data.data() + (t * E), rstd.data[t], call.word("gain"), gamma,
                    E, rowOf(dInput, t, E), rowOf(dGamma, 0, E));
   return Status::success();
 }
 
 Status layerNorm(Call &call) {
-  const Tensor &input = call.in("input"), &gamma = call.in("gamma");
-  const Tensor *beta = call.optional("beta");
+  const Tensor &input = call.in("input");
+  const Tensor *gamma = call.optional("gamma"), *beta = call.optional("beta");
   Tensor &output = call.out("output"), *mean = call.wanted("mean"), *rstd = call.wanted("rstd");
   int64_t T = input.extent(0), E = input.extent(1);
   if (Status status = call.expectShapes(
           {{"input", {T, E}}, {"gamma", {E}}, {"beta", {E}}, {"output", {T, E}}, {"mean", {T}}, {"rstd", {T}}});
       !status)
     return status;
+  if (call.flag("checked"))
+    for (const char *name : {"input", "gamma", "beta"})
+      if (Status status = expectFinite(call, name); !status)
+        return status;
   for (int64_t t = 0; t < T; ++t) {
     const double *x = input.data.data() + (t * E);
     double m = 0, variance = 0;
@@ -107,7 +137,7 @@ Status layerNorm(Call &call) {
       variance += (x[e] - m) * (x[e] - m);
     double r = 1 / std::sqrt(variance / static_cast<double>(E) + call.number("eps"));
     for (int64_t e = 0; e < E; ++e)
-      output.data[t * E + e] = (x[e] - m) * r * gamma.data[e] + (beta ? beta->data[e] : 0);
+      output.data[t * E + e] = (x[e] - m) * r * (gamma ? gamma->data[e] : 1) + (beta ? beta->data[e] : 0);
     if (mean)
       mean->data[t] = m;
     if (rstd)
@@ -214,8 +244,27 @@ Status qkNormGrad(Call &call) {
   return Status::success();
 }
 
+/// Codes of all values, scales that are positive.
+bool prepareCodes(Call &call, Random &random) {
+  const std::string codes = call.word("codes");
+  if (codes == "none")
+    return true;
+  for (double &code : call.inputs["input"].data)
+    code = static_cast<double>(codes == "int8" ? random.below(256) - 128 : random.below(256));
+  for (double &scale : call.inputs["input_scale"].data)
+    scale = static_cast<double>(static_cast<float>(random.uniform(0.001, 0.1)));
+  return true;
+}
+
+bool spoilChecked(Call &call, Random &random) {
+  const char *names[] = {"input", "gamma", "beta"};
+  return spoilFinite(call, names[random.below(3)], random);
+}
+
 /// The saved reciprocal roots are positive.
 bool prepareRstd(Call &call, Random &random) {
+  if (call.attrs.count("codes"))
+    prepareCodes(call, random);
   for (double &r : call.inputs["rstd"].data)
     r = static_cast<double>(static_cast<float>(random.uniform(0.25, 2)));
   return true;
@@ -228,29 +277,35 @@ std::vector<Operation> normOperations() {
 
   Operation rms;
   rms.name = "rms_norm";
-  rms.inputs = {"input", "gamma?"};
+  rms.inputs = {"input", "gamma?", "input_scale?"};
   rms.outputs = {"output", "rstd?"};
-  rms.defaults = {{"eps", 1e-5}, {"gain", std::string("weight")}, {"save_rstd", false}};
+  rms.defaults = {{"eps", 1e-5},
+                  {"gain", std::string("weight")},
+                  {"save_rstd", false},
+                  {"scale", 1.0},
+                  {"codes", std::string("none")}};
   rms.evaluate = rmsNorm;
-  rms.draws = {epsilons};
+  rms.prepare = prepareCodes;
+  rms.draws = {epsilons, valuesOf("scale", {1.0, 8.0, -0.3})};
   rms.magnitudes = {1, 0.01, 100};
 
   Operation rmsGrad;
   rmsGrad.name = "rms_norm_grad";
-  rmsGrad.inputs = {"d_output", "input", "gamma?", "rstd"};
+  rmsGrad.inputs = {"d_output", "input", "gamma?", "rstd", "input_scale?"};
   rmsGrad.outputs = {"d_input?", "d_gamma?"};
-  rmsGrad.defaults = {{"gain", std::string("weight")}};
+  rmsGrad.defaults = {{"gain", std::string("weight")}, {"codes", std::string("none")}};
   addAccumulation(rmsGrad, {"d_input", "d_gamma"});
   rmsGrad.evaluate = rmsNormGrad;
   rmsGrad.prepare = prepareRstd;
 
   Operation layer;
   layer.name = "layer_norm";
-  layer.inputs = {"input", "gamma", "beta?"};
+  layer.inputs = {"input", "gamma?", "beta?"};
   layer.outputs = {"output", "mean?", "rstd?"};
-  layer.defaults = {{"eps", 1e-5}, {"save_stats", false}};
+  layer.defaults = {{"eps", 1e-5}, {"save_stats", false}, {"checked", false}};
   layer.together = {{"mean", "rstd"}};
   layer.evaluate = layerNorm;
+  layer.spoil = spoilChecked;
   layer.draws = {epsilons};
   layer.magnitudes = {1, 0.01, 100};
 

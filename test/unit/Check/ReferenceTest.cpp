@@ -132,6 +132,34 @@ Call rotation(const char *pairing, bool inverse) {
   return call;
 }
 
+TEST(Reference, RmsNormOfCodes) {
+  // Two codes a byte, 8 more than they mean, the first in the low half: 3 and 4, times 0.5.
+  Call call;
+  call.attrs = {{"codes", std::string("int4")}, {"eps", 0.0}};
+  call.inputs = {{"input", tensor({1, 1}, {(8 + 3) + (8 + 4) * 16})},
+                 {"gamma", tensor({2}, {1, 2})},
+                 {"input_scale", tensor({1}, {0.5})}};
+  call.outputs["output"] = Tensor::zeros({1, 2});
+  run("rms_norm", call);
+  expectNear(call.out("output"), {1.5 / std::sqrt(3.125), 4 / std::sqrt(3.125)});
+  call.attrs["codes"] = std::string("int8");
+  call.inputs["input"] = tensor({1, 2}, {-3, 4});
+  run("rms_norm", call);
+  expectNear(call.out("output"), {-1.5 / std::sqrt(3.125), 4 / std::sqrt(3.125)});
+  call.inputs.erase("input_scale");
+  EXPECT_EQ(errorCode("rms_norm", call), "BAD_CALL");
+}
+
+TEST(Reference, CheckedOperationsRefuseWhatIsNotFinite) {
+  Call call;
+  call.attrs = {{"kind", std::string("gelu_tanh")}, {"checked", true}};
+  call.inputs = {{"input", tensor({2}, {0, HUGE_VAL})}};
+  call.outputs["output"] = Tensor::zeros({2});
+  EXPECT_EQ(errorCode("activation", call), "INVALID_ARGUMENT");
+  call.inputs["input"].data[1] = 1;
+  EXPECT_EQ(errorCode("activation", call), "");
+}
+
 TEST(Reference, RopeTurnsTheFirstPairByARightAngle) {
   expectNear(rotation("half", false).out("q_out"), {-3, 2, 1, 4, 5});
   expectNear(rotation("adjacent", false).out("q_out"), {-2, 1, 3, 4, 5});
@@ -310,6 +338,25 @@ TEST(Reference, AddAndMul) {
   call.attrs.clear();
   run("mul", call);
   expectNear(call.out("output"), {3, 8});
+}
+
+TEST(Reference, BiasAdd) {
+  Call call;
+  call.inputs = {{"input", tensor({2, 2}, {1, 2, 3, 4})}, {"bias", tensor({2}, {10, 20})}};
+  call.outputs["output"] = Tensor::zeros({2, 2});
+  run("bias_add", call);
+  expectNear(call.out("output"), {11, 22, 13, 24});
+}
+
+TEST(Reference, UpdateRows) {
+  Call call;
+  call.inputs = {
+      {"dst", tensor({3, 2}, {1, 2, 3, 4, 5, 6})}, {"src", tensor({1, 2}, {7, 8})}, {"pos", tensor({1}, {1})}};
+  call.outputs["dst"] = call.in("dst");
+  run("update_rows", call);
+  expectNear(call.out("dst"), {1, 2, 7, 8, 5, 6});
+  call.inputs["pos"].data[0] = 3;
+  EXPECT_EQ(errorCode("update_rows", call), "INVALID_ARGUMENT");
 }
 
 TEST(Reference, TransposeSplitConcat) {

@@ -26,6 +26,22 @@ int32_t normalise(ck_context *ctx, const float *input, const float *gamma, float
   return CK_OK;
 }
 
+/// The first D columns of rows that lie apart by strides.
+template <typename Args>
+int32_t normaliseStrided(ck_context *ctx, const Args *args, int64_t inputStride, int64_t outputStride) {
+  const int64_t D = args->D;
+  parallelRange(ctx, args->T, rowsPerTask(D), [=](int64_t begin, int64_t end, int) HWY_ATTR {
+    for (int64_t t = begin; t < end; ++t) {
+      const float *x = args->input + t * inputStride;
+      const float r = reciprocalRoot(x, D, args->eps);
+      rmsRow<Gain::Weight>(x, args->gamma, r, args->output + t * outputStride, D);
+      if (args->rstd)
+        args->rstd[t] = r;
+    }
+  });
+  return CK_OK;
+}
+
 } // namespace
 
 CK_KERNEL(rmsnorm_forward) {
@@ -39,6 +55,11 @@ CK_KERNEL(rmsnorm_forward_one_plus_f32) {
 
 CK_KERNEL(rmsnorm_forward_unit_f32) {
   return normalise<Gain::None>(ctx, args->input, nullptr, args->output, args->rstd, args->T, args->E, args->eps);
+}
+
+CK_KERNEL(rmsnorm_forward_kv_lora) { return normaliseStrided(ctx, args, args->input_stride0, args->D); }
+CK_KERNEL(rmsnorm_forward_strided_f32) {
+  return normaliseStrided(ctx, args, args->input_stride0, args->output_stride0);
 }
 
 } // namespace HWY_NAMESPACE

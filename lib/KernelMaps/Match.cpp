@@ -246,10 +246,8 @@ Result<Match> matchProvider(const KernelMap &map, const OpDescription &op, Numer
   return reason ? *reason : Error{"does not implement " + op.name};
 }
 
-Result<int64_t> costAtBounds(const KernelMap &map, const OpDescription &op, const Match &match,
-                             const ExtentBound &bound) {
-  if (!map.cost)
-    return Error{map.id() + " has no cost"};
+Result<Bindings> bindingsAtBounds(const KernelMap &map, const OpDescription &op, const Match &match,
+                                  const ExtentBound &bound) {
   std::vector<ActualOperand> sides[2];
   for (bool isOutput : {false, true})
     for (int index : isOutput ? match.outputs : match.inputs) {
@@ -266,6 +264,16 @@ Result<int64_t> costAtBounds(const KernelMap &map, const OpDescription &op, cons
   Result<Bindings> bindings = unify(map.contract.signature, map.contract.where, sides[false], sides[true], match.names);
   if (!bindings)
     return Error{map.id() + " at the bounds: " + bindings.error().message};
+  return bindings;
+}
+
+Result<int64_t> costAtBounds(const KernelMap &map, const OpDescription &op, const Match &match,
+                             const ExtentBound &bound) {
+  if (!map.cost)
+    return Error{map.id() + " has no cost"};
+  Result<Bindings> bindings = bindingsAtBounds(map, op, match, bound);
+  if (!bindings)
+    return bindings.error();
   Result<int64_t> cost = bindings->evaluate(*map.cost, match.names);
   if (!cost)
     return Error{map.id() + ": cost " + map.cost->str() + ": " + cost.error().message};

@@ -137,10 +137,19 @@ ProviderChooser::Candidate ProviderChooser::consider(const KernelMap &map, const
     return shapes.shape((isOutput ? outputs : inputs)[operand])[axis];
   };
   Result<int64_t> cost = costAtBounds(map, description, *match, bound);
+  std::optional<int64_t> time;
+  if (cost && policy.times && policy.times->measured(map)) {
+    Result<Bindings> bindings = bindingsAtBounds(map, description, *match, bound);
+    Result<int64_t> measured = bindings ? policy.times->cost(map, bindings->lookup(match->names)) : bindings.error();
+    if (measured)
+      time = *measured;
+    else
+      cost = measured.error();
+  }
   if (!cost)
     candidate.reason = cost.error().message;
   else
-    candidate.choice = {&map, *std::move(match), *cost};
+    candidate.choice = {&map, *std::move(match), *cost, time};
   return candidate;
 }
 
@@ -155,11 +164,16 @@ const std::vector<std::string> *ProviderChooser::pinsFor(Operation *op) const {
   return pins == policy.pinsByOp.end() ? nullptr : &pins->second;
 }
 
+static std::string costText(const Choice &choice) {
+  std::string text = "cost " + std::to_string(choice.cost);
+  return choice.time ? text + ", " + std::to_string(*choice.time) + " ps" : text;
+}
+
 const ProviderChooser::Candidate *ProviderChooser::best(Operation *op, ArrayRef<Candidate> candidates) const {
   auto list = [&](InFlightDiagnostic &error) {
     for (const Candidate &candidate : candidates)
       error << "\n  " << candidate.map->id() << ": "
-            << (candidate.legal() ? "fits, cost " + std::to_string(candidate.choice.cost) : candidate.reason);
+            << (candidate.legal() ? "fits, " + costText(candidate.choice) : candidate.reason);
   };
   auto fail = [&](const Twine &text) -> const Candidate * {
     InFlightDiagnostic error = op->emitOpError(text);
@@ -177,9 +191,11 @@ const ProviderChooser::Candidate *ProviderChooser::best(Operation *op, ArrayRef<
   if (policy.kind == SelectionPolicy::Kind::Pin)
     return fail("has no pin, and the policy is to take pinned providers only; candidates:");
 
+  // Times are compared with times only.
+  bool byTime = llvm::all_of(candidates, [](const Candidate &c) { return !c.legal() || c.choice.time; });
   auto rank = [&](const Candidate &candidate) {
     return std::pair(policy.kind == SelectionPolicy::Kind::Reference ? candidate.map->numerics : NumericsClass::F64,
-                     candidate.choice.cost);
+                     byTime ? *candidate.choice.time : candidate.choice.cost);
   };
   const Candidate *least = nullptr, *equal = nullptr;
   for (const Candidate &candidate : candidates) {
@@ -204,11 +220,11 @@ const ProviderChooser::Candidate *ProviderChooser::best(Operation *op, ArrayRef<
 
 template <typename Candidates>
 static void emitChoice(Operation *op, const Choice &choice, const Candidates &candidates) {
-  InFlightDiagnostic diagnostic = op->emitRemark() << "provider " << choice.map->id() << ", cost " << choice.cost;
+  InFlightDiagnostic diagnostic = op->emitRemark() << "provider " << choice.map->id() << ", " << costText(choice);
   for (const auto &candidate : candidates)
     if (candidate.map != choice.map)
       diagnostic << "\n  not " << candidate.map->id() << ": "
-                 << (candidate.legal() ? "cost " + std::to_string(candidate.choice.cost) : candidate.reason);
+                 << (candidate.legal() ? costText(candidate.choice) : candidate.reason);
 }
 
 FailureOr<Choice> ProviderChooser::settle(Operation *op, ArrayRef<Candidate> candidates, bool remarks) const {

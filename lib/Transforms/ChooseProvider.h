@@ -8,6 +8,7 @@
 #define CK_LIB_TRANSFORMS_CHOOSEPROVIDER_H
 
 #include "Entries.h"
+#include "ck/KernelMaps/CostTable.h"
 #include "ck/KernelMaps/Match.h"
 
 namespace ck {
@@ -17,7 +18,8 @@ struct SelectionPolicy {
   enum class Kind { Fastest, Reference, Pin };
   Kind kind = Kind::Fastest;
   NumericsClass limit = NumericsClass::F32;
-  std::vector<std::string> isas; ///< that every target machine has
+  std::vector<std::string> isas;  ///< that every target machine has
+  std::optional<CostTable> times; ///< measured; they count where every legal candidate has one
   /// Preferred providers, best first, by mnemonic and by name of the location.
   std::map<std::string, std::vector<std::string>> pinsByOp, pinsByName;
 };
@@ -26,7 +28,8 @@ struct SelectionPolicy {
 struct Choice {
   const KernelMap *map = nullptr;
   Match match;
-  int64_t cost = 0;
+  int64_t cost = 0;            ///< by the map
+  std::optional<int64_t> time; ///< in picoseconds, if it was measured
 };
 
 /// The op as matching sees it. Attributes of the op with a default are filled in; unit attributes are booleans.

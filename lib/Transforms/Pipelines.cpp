@@ -23,6 +23,7 @@ void ck::buildInferencePipeline(OpPassManager &manager, const InferenceOptions &
 
   CKSelectProvidersOptions selection;
   selection.policy = options.policy;
+  selection.costs = options.costs;
   selection.pins.assign(options.pins.begin(), options.pins.end());
   selection.maps = options.maps;
   selection.isa = options.isa;

@@ -207,7 +207,7 @@ struct SelectProviders : ck::impl::CKSelectProvidersBase<SelectProviders> {
     }
   }
 
-  LogicalResult readOptions(ArrayRef<KernelMap> known, StringRef dir, SelectionPolicy &selection);
+  LogicalResult readOptions(const std::vector<KernelMap> &known, StringRef dir, SelectionPolicy &selection);
   LogicalResult decide(Block &block, const ProviderChooser &chooser, const BoundedShapes &shapes);
   LogicalResult embedProviders(ModuleOp module);
   LogicalResult rewrite();
@@ -217,7 +217,8 @@ struct SelectProviders : ck::impl::CKSelectProvidersBase<SelectProviders> {
 };
 } // namespace
 
-LogicalResult SelectProviders::readOptions(ArrayRef<KernelMap> known, StringRef dir, SelectionPolicy &selection) {
+LogicalResult SelectProviders::readOptions(const std::vector<KernelMap> &known, StringRef dir,
+                                           SelectionPolicy &selection) {
   ModuleOp module = getOperation();
   auto kind = llvm::StringSwitch<std::optional<SelectionPolicy::Kind>>(policy)
                   .Case("fastest", SelectionPolicy::Kind::Fastest)
@@ -234,6 +235,14 @@ LogicalResult SelectProviders::readOptions(ArrayRef<KernelMap> known, StringRef 
   }
   if (selection.isas.back() != isa)
     return module.emitError() << "isa must be scalar, avx2, avx512 or avx512_vnni, got '" << isa << "'";
+  if (!costs.empty()) {
+    Result<CostTable> table = loadCostTable(costs);
+    if (!table)
+      return module.emitError() << "cannot load the cost table: " << table.error().message;
+    if (Status status = table->checkAgainst(known); !status)
+      return module.emitError() << costs << ": " << status.error().message;
+    selection.times = *std::move(table);
+  }
   for (const std::string &pin : pins) {
     auto [what, id] = StringRef(pin).rsplit(':');
     StringRef name = what;

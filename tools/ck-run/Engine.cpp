@@ -54,6 +54,7 @@ ck::run::compileToPlan(mlir::MLIRContext &context, const EngineOptions &options,
       inference.maps = options.kernelMaps;
     if (!options.pack.empty())
       inference.pack = options.pack;
+    inference.costs = options.costs;
     buildInferencePipeline(passes, inference);
   }
   if (mlir::failed(passes.run(*module)))

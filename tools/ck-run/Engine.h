@@ -21,6 +21,7 @@ struct EngineOptions {
   std::string kind = "jit"; ///< jit, aot, interpret
   std::string weights;      ///< folder that holds the weight files; empty = where the model names them
   std::string kernelMaps;   ///< empty = the default folder
+  std::string costs;        ///< file of measured costs of kernels; empty = the costs of the maps
   std::string pack;         ///< layout of quantised weights, load or never; empty = load
   int threads = 0;          ///< 0 = online CPUs
   ImportOptions import;

@@ -64,8 +64,8 @@ using namespace ck::run;
 #define CK_MEASURE_COMMANDS cl::sub(gradCommand()), cl::sub(lossCommand())
 #define CK_TRAINING_COMMANDS cl::sub(trainCommand()), CK_MEASURE_COMMANDS
 
-static cl::opt<std::string> model(cl::Positional, cl::Required, cl::desc("MODEL"), CK_ALL_COMMANDS,
-                                  CK_MEASURE_COMMANDS, cl::sub(convertCommand()));
+static cl::opt<std::string> model(cl::Positional, cl::Required, cl::desc("MODEL"), CK_ALL_COMMANDS, CK_MEASURE_COMMANDS,
+                                  cl::sub(convertCommand()));
 static cl::opt<bool> json("json", cl::desc("print one JSON object on stdout (train: one line a step)"), CK_ALL_COMMANDS,
                           CK_TRAINING_COMMANDS, cl::sub(convertCommand()));
 static cl::opt<std::string> engine("engine", cl::desc("how to run the plan: jit, aot or interpret (default jit)"),
@@ -87,6 +87,8 @@ static cl::opt<std::string>
          cl::desc("layout of quantised weights: load (packed when the model is loaded) or never "
                   "(default load)"),
          cl::init("load"), CK_ENGINE_COMMANDS);
+static cl::opt<std::string> costs("costs", cl::desc("file of measured costs of kernels (ck-kernels tune)"),
+                                  CK_ENGINE_COMMANDS);
 static cl::opt<std::string> kernelMaps("kernel-maps", cl::desc("folder of the kernel maps"), CK_ENGINE_COMMANDS,
                                        CK_TRAINING_COMMANDS);
 
@@ -119,6 +121,7 @@ Result<EngineOptions> ck::run::engineOptions() {
   options.import.chunk = chunk;
   options.import.numerics = numerics;
   options.pack = pack;
+  options.costs = costs;
   return options;
 }
 

@@ -48,7 +48,11 @@ Result<Match> matchProvider(const KernelMap &map, const OpDescription &op, Numer
 /// The bound of a dynamic extent: axis `axis` of the op's input (or output) number `operand`.
 using ExtentBound = std::function<Result<int64_t>(bool isOutput, int operand, int axis)>;
 
-/// The cost of a match with every dynamic extent at its bound.
+/// The dims of a match with every dynamic extent at its bound.
+Result<Bindings> bindingsAtBounds(const KernelMap &map, const OpDescription &op, const Match &match,
+                                  const ExtentBound &bound);
+
+/// The cost that the map gives a match with every dynamic extent at its bound.
 Result<int64_t> costAtBounds(const KernelMap &map, const OpDescription &op, const Match &match,
                              const ExtentBound &bound);
 

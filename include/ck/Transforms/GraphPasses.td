@@ -219,7 +219,8 @@ def CKSelectProviders : Pass<"ck-select-providers", "::mlir::ModuleOp"> {
     For each op the kernel maps are tried: a provider is legal if its signature, attributes, `requires`, numerics class
     (within the module's `ck.numerics`, f32 by default) and instruction sets fit. Of the legal ones the policy takes
 
-    - `fastest`: the least cost, with run-time extents at their bounds;
+    - `fastest`: the least cost, with run-time extents at their bounds. Costs are those of the maps, or, where `costs` names
+      a table of `ck-kernels tune` with a time of each legal provider, the times that were measured;
     - `reference`: the strictest numerics class, then the least cost;
     - `pin`: the one that `pin` names; every op must be pinned.
 
@@ -251,6 +252,7 @@ def CKSelectProviders : Pass<"ck-select-providers", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"policy", "policy", "std::string", /*default=*/"\"fastest\"", "fastest, reference or pin">,
+    Option<"costs", "costs", "std::string", /*default=*/"\"\"", "File of measured costs (ck-kernels tune)">,
     ListOption<"pins", "pin", "std::string",
                "Preferred providers: op:provider, or @name:provider for the op at a named location">,
     Option<"maps", "maps", "std::string", /*default=*/"\"\"",

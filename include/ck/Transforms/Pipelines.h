@@ -18,6 +18,8 @@ namespace ck {
 struct InferenceOptions : mlir::PassPipelineOptions<InferenceOptions> {
   Option<std::string> policy{*this, "policy", llvm::cl::desc("How to choose providers: fastest, reference or pin"),
                              llvm::cl::init("fastest")};
+  Option<std::string> costs{*this, "costs", llvm::cl::desc("File of measured costs of providers (ck-kernels tune)"),
+                            llvm::cl::init("")};
   ListOption<std::string> pins{*this, "pin", llvm::cl::desc("Preferred providers: op:provider or @name:provider")};
   Option<std::string> maps{*this, "maps",
                            llvm::cl::desc("Folder of kernel maps; empty: $CK_KERNEL_MAPS, else those of the "

@@ -45,6 +45,7 @@ void ck::buildInferencePipeline(OpPassManager &manager, const InferenceOptions &
 void ck::buildTrainingPipeline(OpPassManager &manager, const TrainingOptions &options) {
   manager.addPass(createCKVerifyGraph());
   manager.addPass(createCKResolveAliases());
+  manager.addPass(createCKQuantizeActivations()); // Projections of several storage types have adjoints of their own.
   CKAutodiffOptions autodiff;
   autodiff.entry = options.entry;
   autodiff.save = options.save;

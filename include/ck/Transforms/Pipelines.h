@@ -75,8 +75,8 @@ struct TrainingOptions : InferenceOptions {
   Option<bool> nesterov{*this, "nesterov", llvm::cl::desc("SGD: look ahead along the momentum"), llvm::cl::init(false)};
 };
 
-/// GRAPH to PLAN for training: verify, resolve aliases, autodiff, checkpoint, build the train step, fold accumulation,
-/// then the inference pipeline. With `optimizer=none` the gradients stay outputs.
+/// GRAPH to PLAN for training: verify, resolve aliases, quantize activations, autodiff, checkpoint, build the train step,
+/// fold accumulation, then the inference pipeline. With `optimizer=none` the gradients stay outputs.
 void buildTrainingPipeline(mlir::OpPassManager &manager, const TrainingOptions &options);
 
 /// Registers `ck-inference-pipeline` and `ck-training-pipeline`.

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
 namespace ck::reference {
 namespace {
@@ -81,6 +82,51 @@ Status linear(Call &call) {
   return Status::success();
 }
 
+/// As trained weights are: smaller for longer rows.
+bool prepareProduct(Call &call, Random &) {
+  scaleByPowerOfTwo(call.inputs["weight"], 1 / std::sqrt(static_cast<double>(call.in("input").extent(1))));
+  return true;
+}
+
+/// A NaN passes; a bound that is absent does not bind.
+double clampTo(double x, const Tensor *least, const Tensor *most) {
+  if (least && x < least->data[0])
+    return least->data[0];
+  return most && x > most->data[0] ? most->data[0] : x;
+}
+
+/// linear between two clamps.
+Status clippedLinear(Call &call) {
+  const Tensor &weight = call.in("weight");
+  Tensor input = call.in("input"), &output = call.out("output");
+  int64_t T = input.extent(0), K = input.extent(1), N = weight.extent(0);
+  if (Status status = call.expectShapes({{"weight", {N, K}},
+                                         {"bias", {N}},
+                                         {"in_min", {1}},
+                                         {"in_max", {1}},
+                                         {"out_min", {1}},
+                                         {"out_max", {1}},
+                                         {"output", {T, N}}});
+      !status)
+    return status;
+  for (double &x : input.data)
+    x = clampTo(x, call.optional("in_min"), call.optional("in_max"));
+  project(input, weight, call.optional("bias"), [&](int64_t t, int64_t n, double y) {
+    output.data[t * N + n] = clampTo(y, call.optional("out_min"), call.optional("out_max"));
+  });
+  return Status::success();
+}
+
+/// Bounds that are in order.
+bool prepareClipped(Call &call, Random &random) {
+  const std::tuple<const char *, double, double> ranges[] = {
+      {"in_min", -2.0, -0.5}, {"in_max", 0.5, 2.0}, {"out_min", -1.0, -0.25}, {"out_max", 0.25, 1.0}};
+  for (const auto &[name, low, high] : ranges)
+    if (auto bound = call.inputs.find(name); bound != call.inputs.end())
+      bound->second.data[0] = static_cast<double>(static_cast<float>(random.uniform(low, high)));
+  return prepareProduct(call, random);
+}
+
 Status qkvLinear(Call &call) {
   const Tensor &input = call.in("input");
   int64_t T = input.extent(0), E = input.extent(1);
@@ -121,12 +167,6 @@ Status headLinear(Call &call) {
       logits.data[t * V + v] = softcap(sum, cap);
     }
   return Status::success();
-}
-
-/// As trained weights are: smaller for longer rows.
-bool prepareProduct(Call &call, Random &) {
-  scaleByPowerOfTwo(call.inputs["weight"], 1 / std::sqrt(static_cast<double>(call.in("input").extent(1))));
-  return true;
 }
 
 /// A matrix inside a tensor: element (row, column) is at rows(row) + columns(column).
@@ -293,6 +333,13 @@ std::vector<Operation> linearOperations() {
   product.evaluate = linear;
   product.prepare = prepareProduct;
 
+  Operation clipped;
+  clipped.name = "clipped_linear";
+  clipped.inputs = {"input", "weight", "bias?", "in_min?", "in_max?", "out_min?", "out_max?"};
+  clipped.outputs = {"output"};
+  clipped.evaluate = clippedLinear;
+  clipped.prepare = prepareClipped;
+
   Operation qkv;
   qkv.name = "qkv_linear";
   qkv.inputs = {"input", "wq", "wk", "wv", "bq?", "bk?", "bv?"};
@@ -328,7 +375,7 @@ std::vector<Operation> linearOperations() {
   Operation headGrad =
       gradient("head_linear_grad", {"d_logits", "input", "weight"}, {"d_input", "d_weight"}, headLinearGrad);
   headGrad.defaults["w_layout"] = std::string("vocab_major");
-  return {embed, product, qkv, head, out, productGrad, outGrad, qkvGrad, headGrad};
+  return {embed, product, clipped, qkv, head, out, productGrad, outGrad, qkvGrad, headGrad};
 }
 
 } // namespace ck::reference

@@ -133,8 +133,11 @@ void scaleByPowerOfTwo(Tensor &tensor, double factor) {
   const int power = static_cast<int>(std::lround(std::log2(factor)));
   if (!tensor.bytes.empty())
     return scaleBlocks(tensor, power);
-  for (double &value : tensor.data)
+  for (double &value : tensor.data) {
     value = std::ldexp(value, power);
+    if (tensor.dtype == "f16") // may have become subnormal
+      value = halfToFloat(floatToHalf(static_cast<float>(value)));
+  }
 }
 
 std::vector<Params> valuesOf(const char *attr, std::initializer_list<Param> values) {

@@ -21,7 +21,10 @@ static void putHalf(float value, uint8_t *to) {
 
 /// A product of at most 127 and a bit to an integer.
 static int toCode(float product, Ties ties) {
-  double code = ties == Ties::ToEven ? std::nearbyint(double(product)) : std::round(double(product));
+  float half = product + std::copysign(0.5f, product);
+  double code = ties == Ties::ToEven     ? std::nearbyint(double(product))
+                : ties == Ties::PlusHalf ? std::trunc(double(half))
+                                         : std::round(double(product));
   return static_cast<int>(std::clamp(code, -127.0, 127.0));
 }
 

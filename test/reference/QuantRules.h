@@ -6,8 +6,8 @@
 
 namespace ck::reference {
 
-/// How a code is rounded to an integer.
-enum class Ties { ToEven, AwayFromZero };
+/// How a code is rounded to an integer. PlusHalf adds half of the sign in f32 and drops what is behind the point.
+enum class Ties { ToEven, AwayFromZero, PlusHalf };
 
 /// Writes one block of finite values by the rule of q8_0, q8_1 or q8_k; `ties` is a choice of q8_0 only, and
 /// AwayFromZero in q8_1, ToEven in q8_k. A block that is not finite gets d = NaN and codes 0.

@@ -111,6 +111,7 @@ std::vector<Operation> lossOperations();
 std::vector<Operation> optimizerOperations();
 std::vector<Operation> quantOperations();
 std::vector<Operation> visionOperations();
+std::vector<Operation> textOperations();
 
 } // namespace ck::reference
 

@@ -66,13 +66,17 @@ HWY_INLINE void roundToEven(const float *x, int64_t n, float factor, uint8_t *co
 #endif
 }
 
-/// As roundToEven, with ties away from zero.
+/// As roundToEven, with ties away from zero. With kPlusHalf, half of the sign is added in f32 and what is behind the
+/// point dropped, which takes the largest number below a half up to 1.
+template <bool kPlusHalf = false>
 HWY_INLINE void roundHalfAway(const float *x, int64_t n, float factor, uint8_t *codes) {
 #if HWY_TARGET == HWY_SCALAR
   for (int64_t i = 0; i < n; ++i) {
     const float product = x[i] * factor, whole = std::trunc(product);
-    const float more = std::fabs(product - whole) >= 0.5f ? std::copysign(1.0f, product) : 0.0f;
-    codes[i] = static_cast<uint8_t>(static_cast<int8_t>(whole + more));
+    const bool up = std::fabs(product - whole) >= 0.5f;
+    const float rounded = kPlusHalf ? std::trunc(product + std::copysign(0.5f, product))
+                                    : whole + (up ? std::copysign(1.0f, product) : 0.0f);
+    codes[i] = static_cast<uint8_t>(static_cast<int8_t>(rounded));
   }
 #else
   const F32 scale = set(factor), half = set(0.5f), one = set(1.0f);
@@ -81,8 +85,8 @@ HWY_INLINE void roundHalfAway(const float *x, int64_t n, float factor, uint8_t *
     const F32 product = hn::Mul(load(x + i), scale), whole = hn::Trunc(product);
     // The difference is exact, so that 0.49999997 stays below a half.
     const F32 more = hn::IfThenElseZero(hn::Ge(hn::Abs(hn::Sub(product, whole)), half), hn::CopySign(one, product));
-    hn::StoreU(hn::DemoteTo(d8, hn::ConvertTo(I32Tag(), hn::Add(whole, more))), d8,
-               reinterpret_cast<int8_t *>(codes + i));
+    const F32 rounded = kPlusHalf ? hn::Add(product, hn::CopySign(half, product)) : hn::Add(whole, more);
+    hn::StoreU(hn::DemoteTo(d8, hn::ConvertTo(I32Tag(), rounded)), d8, reinterpret_cast<int8_t *>(codes + i));
   }
 #endif
 }
@@ -100,16 +104,21 @@ struct ActQ8_0 {
   static constexpr int64_t kElements = 32, kBytes = 34, kCodes = 2;
 
   /// d = amax / 127 in f16; codes = round(x * (127 / amax)) with the factor of f32 precision.
-  template <bool kHalfAway = false> static HWY_INLINE void write(const float *x, uint8_t *to) {
+  template <bool kPlusHalf = false> static HWY_INLINE void write(const float *x, uint8_t *to) {
     const float most = largestMagnitude(x, kElements), inverse = 127.0f / most;
     putHalf(floatToHalf(std::isfinite(most) ? most / 127.0f : std::numeric_limits<float>::quiet_NaN()), to);
     if (!(std::isfinite(most) && std::isfinite(inverse)))
       std::memset(to + kCodes, 0, kElements);
-    else if (kHalfAway)
-      roundHalfAway(x, kElements, inverse, to + kCodes);
+    else if (kPlusHalf)
+      roundHalfAway<true>(x, kElements, inverse, to + kCodes);
     else
       roundToEven(x, kElements, inverse, to + kCodes);
   }
+};
+
+/// The same blocks as a fused product makes them: see kPlusHalf.
+struct ActQ8_0PlusHalf : ActQ8_0 {
+  static HWY_INLINE void write(const float *x, uint8_t *to) { ActQ8_0::write<true>(x, to); }
 };
 
 /// Blocks of 32 with a factor and a sum: d:f16, s:f16, codes:i8[32].

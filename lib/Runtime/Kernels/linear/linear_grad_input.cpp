@@ -1,0 +1,54 @@
+//===- linear_grad_input.cpp - gradients through frozen stored weights ----===//
+//
+// d_input = d_output * weight, with the weight widened or de-quantised by the engine as it reads it.
+//
+//===----------------------------------------------------------------------===//
+#include "KernelSupport.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "linear/linear_grad_input.cpp"
+#include "hwy/foreach_target.h"
+
+#include "Simd.h"
+#include "linear/Gemm.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace ck {
+namespace HWY_NAMESPACE {
+namespace {
+
+template <class Args> int32_t gradInput(ck_context *ctx, GemmType type, const Args &args) {
+  GemmTarget target;
+  target.b = args.weight;
+  target.bK = args.K;
+  target.bN = 1;
+  target.n = args.K;
+  target.c = args.d_input;
+  target.strideM = args.K;
+  GemmProblem problem;
+  problem.m = args.T;
+  problem.k = args.N;
+  problem.a = args.d_output;
+  problem.aM = args.N;
+  problem.aK = 1;
+  problem.targets = &target;
+  problem.type = type;
+  return gemm(ctx, problem);
+}
+
+} // namespace
+
+CK_KERNEL(linear_grad_input_f16) { return gradInput(ctx, GemmType::F16, *args); }
+CK_KERNEL(linear_grad_input_bf16) { return gradInput(ctx, GemmType::BF16, *args); }
+CK_KERNEL(linear_grad_input_q4_0) { return gradInput(ctx, GemmType::Q4_0, *args); }
+CK_KERNEL(linear_grad_input_q4_1) { return gradInput(ctx, GemmType::Q4_1, *args); }
+CK_KERNEL(linear_grad_input_q4_k) { return gradInput(ctx, GemmType::Q4_K, *args); }
+CK_KERNEL(linear_grad_input_q5_0) { return gradInput(ctx, GemmType::Q5_0, *args); }
+CK_KERNEL(linear_grad_input_q5_1) { return gradInput(ctx, GemmType::Q5_1, *args); }
+CK_KERNEL(linear_grad_input_q5_k) { return gradInput(ctx, GemmType::Q5_K, *args); }
+CK_KERNEL(linear_grad_input_q6_k) { return gradInput(ctx, GemmType::Q6_K, *args); }
+CK_KERNEL(linear_grad_input_q8_0) { return gradInput(ctx, GemmType::Q8_0, *args); }
+
+} // namespace HWY_NAMESPACE
+} // namespace ck
+HWY_AFTER_NAMESPACE();

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Entries.h"
+#include "ck/Dialect/CK/Names.h"
 #include "ck/Transforms/Passes.h"
 
 namespace ck {
@@ -27,11 +28,33 @@ struct PackWeights : ck::impl::CKPackWeightsBase<PackWeights> {
       module.emitError() << "pack must be load or never, got '" << pack << "'";
       return signalPassFailure();
     }
-    if (pack == "never")
-      return;
     SymbolTable symbols(module);
-    for (func::FuncOp entry : entriesOf(module))
-      packIn(entry, symbols);
+    for (func::FuncOp entry : entriesOf(module)) {
+      if (pack == "load")
+        packIn(entry, symbols);
+      for (auto head : llvm::make_early_inc_range(entry.getOps<HeadLinearOp>()))
+        if (head.isProductOfRows() && isBlockType(elementTypeOf(head.getWeight())) &&
+            isBlockType(elementTypeOf(head.getInput())))
+          replaceHead(head);
+    }
+  }
+
+  /// The head as a linear layer, with its cap behind it.
+  static void replaceHead(HeadLinearOp head) {
+    OpBuilder builder(head);
+    bool caps = !head.getSoftcap().isZero();
+    Location loc = head.getLoc();
+    if (std::string name = valueName(head.getLogits()); caps && !name.empty())
+      loc = nameResults(loc, {name + ".uncapped"});
+    Value logits = LinearOp::create(builder, loc, head.getLogits().getType(), head.getInput(), head.getWeight(),
+                                    /*bias=*/Value());
+    logits.getDefiningOp()->setDiscardableAttrs(head->getDiscardableAttrDictionary());
+    if (caps) {
+      logits = ActivationOp::create(builder, head.getLoc(), logits.getType(), logits, "softcap", head.getSoftcap());
+      logits.getDefiningOp()->setDiscardableAttrs(head->getDiscardableAttrDictionary());
+    }
+    head.replaceAllUsesWith(logits);
+    head->erase();
   }
 
   void packIn(func::FuncOp entry, SymbolTable &symbols) {

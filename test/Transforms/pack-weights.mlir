@@ -4,6 +4,10 @@
 // RUN: not %ck_opt --pass-pipeline='builtin.module(ck-pack-weights{pack=file})' %s 2>&1 | FileCheck %s --check-prefix=BAD
 
 // NEVER-NOT: ck.pack %
+// NEVER: %[[L:.*]] = ck.linear %{{.*}}, %{{.*}} {ck.layer = 7 : i64} : (tensor<1x256x!ck.q8_k>, tensor<40x256x!ck.q6_k>) -> tensor<1x40xf32>
+// NEVER-NEXT: ck.activation %[[L]] {alpha = 3.000000e+01 : f64, ck.layer = 7 : i64, kind = "softcap"}
+// NEVER-NOT: ck.pack %
+// NEVER-NOT: ck.head_linear
 // BAD: error: pack must be load or never, got 'file'
 
 ck.buffer @emb weight : tensor<40x256x!ck.q6_k>
@@ -37,8 +41,8 @@ func.func @decode(%i: tensor<1xi32> {ck.input = "i"}, %q: tensor<1x256x!ck.q8_k>
   %y = ck.linear %q, %w : (tensor<1x256x!ck.q8_k>, tensor<64x256x!ck.q4_k>) -> tensor<1x64xf32>
   %z = ck.linear %q, %w : (tensor<1x256x!ck.q8_k>, tensor<64x256x!ck.q4_k>) -> tensor<1x64xf32>
   // CHECK-NEXT: %[[PE:.*]] = ck.pack %[[E]]
-  // CHECK-NEXT: ck.head_linear %{{.*}}, %[[PE]] : (tensor<1x256x!ck.q8_k>, tensor<40x256x!ck.packed<q6_k, r16>>) -> tensor<1x40xf32>
-  %l = ck.head_linear %q, %e : (tensor<1x256x!ck.q8_k>, tensor<40x256x!ck.q6_k>) -> tensor<1x40xf32>
+  // CHECK-NEXT: ck.head_linear %{{.*}}, %[[PE]] {ck.layer = 7 : i64, softcap = 3.000000e+01 : f64} : (tensor<1x256x!ck.q8_k>, tensor<40x256x!ck.packed<q6_k, r16>>) -> tensor<1x40xf32>
+  %l = ck.head_linear %q, %e {softcap = 30.0 : f64, ck.layer = 7 : i64} : (tensor<1x256x!ck.q8_k>, tensor<40x256x!ck.q6_k>) -> tensor<1x40xf32>
   // An input that is not in blocks, and what is no weight of the model.
   // CHECK-NEXT: ck.linear %{{.*}}, %[[W]] : (tensor<1x256xf32>, tensor<64x256x!ck.q4_k>)
   %f = ck.linear %x, %w : (tensor<1x256xf32>, tensor<64x256x!ck.q4_k>) -> tensor<1x64xf32>

@@ -113,7 +113,9 @@ def CKPackWeights : Pass<"ck-pack-weights", "::mlir::ModuleOp"> {
     `ck.pack` of the weight instead; `--ck-hoist-init` then moves the packing to `@init`, once for all entries. Other
     readers of the weight, such as an embedding that shares it with the head, keep the raw one. Packed weights take memory of their own.
 
-    `pack=load` does so, `pack=never` changes nothing: then kernels read what the file holds.
+    `pack=load` does so; with `pack=never` kernels read what the file holds. Kernels of raw weights have one form: a
+    `ck.head_linear` that still multiplies blocks by raw blocks becomes `ck.linear`, with a softcap as `ck.activation`
+    behind it.
 
     Before:
 

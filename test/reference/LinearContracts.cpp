@@ -182,6 +182,37 @@ void dotQ6K(Call &call) {
   });
 }
 
+/// rms_norm with rstd from a mean in f64, quantisation, three products, head-major.
+void fusedNormQkv(Call &call) {
+  const Tensor &input = call.in("input"), &gamma = call.in("gamma");
+  const int64_t T = input.extent(0), E = input.extent(1);
+  Tensor normed = Tensor::zeros({T, E});
+  normed.dtype = "q8_0";
+  for (int64_t t = 0; t < T; ++t) {
+    double squares = 0;
+    for (int64_t e = 0; e < E; ++e)
+      squares += input.data[t * E + e] * input.data[t * E + e];
+    float rstd = static_cast<float>(1 / std::sqrt(squares / static_cast<double>(E) + call.number("eps")));
+    for (int64_t e = 0; e < E; ++e) {
+      float scaled = f32At(input, t * E + e) * rstd, value = scaled * f32At(gamma, e);
+      normed.data[t * E + e] = value;
+    }
+  }
+  normed.bytes = quantizeValues("q8_0", normed.data);
+  for (const char *name : {"q", "k", "v"}) {
+    Call part;
+    const int64_t N = call.in(std::string("w") + name).extent(0), D = call.out(name).extent(2);
+    part.inputs = {{"input", normed}, {"weight", call.in(std::string("w") + name)}};
+    if (const Tensor *bias = call.optional(std::string("b") + name))
+      part.inputs["bias"] = *bias;
+    part.outputs["output"] = Tensor::zeros({T, N});
+    name[0] == 'v' ? dotBlocks(part) : dotLanes8(part);
+    for (int64_t t = 0; t < T; ++t)
+      for (int64_t n = 0; n < N; ++n)
+        call.out(name).data[(n / D * T + t) * D + n % D] = part.out("output").data[t * N + n];
+  }
+}
+
 /// Calls dot(input row, weight row, K, bias) for each output; what it gives is stored in the type of the output.
 using FloatDot = std::function<double(const float *a, const float *w, int64_t k, const float *bias)>;
 void multiplyFloats(Call &call, const std::function<float(float)> &prepare, const FloatDot &dot) {
@@ -309,6 +340,7 @@ std::vector<Contract> linearContracts() {
           {"dot_q4_k", dotQ4K},
           {"dot_q5_k", dotQ5K},
           {"dot_q6_k", dotQ6K},
+          {"fused_norm_qkv", fusedNormQkv},
           {"f32_ascending", f32Ascending},
           {"f32_lanes8", f32Lanes8},
           {"f16_lanes8", f16Lanes8},

@@ -79,7 +79,7 @@ const std::vector<Operation> &operations() {
     std::vector<Operation> list;
     for (auto make :
          {linearOperations, normOperations, pointwiseOperations, ropeOperations, attentionOperations, dataOperations,
-          lossOperations, optimizerOperations, quantOperations, visionOperations, textOperations})
+          lossOperations, optimizerOperations, quantOperations, visionOperations, textOperations, fusedOperations})
       for (Operation &operation : make())
         list.push_back(std::move(operation));
     std::sort(list.begin(), list.end(), [](const Operation &a, const Operation &b) { return a.name < b.name; });

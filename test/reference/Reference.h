@@ -112,6 +112,7 @@ std::vector<Operation> optimizerOperations();
 std::vector<Operation> quantOperations();
 std::vector<Operation> visionOperations();
 std::vector<Operation> textOperations();
+std::vector<Operation> fusedOperations();
 
 } // namespace ck::reference
 

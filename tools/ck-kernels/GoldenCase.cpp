@@ -2,6 +2,7 @@
 
 #include "GoldenCase.h"
 
+#include "Blocks.h"
 #include "Elements.h"
 #include "ck/Import/Formats/Container.h"
 
@@ -49,6 +50,26 @@ Status Case::expectRank(const std::string &name, size_t rank) const {
   return Status::success();
 }
 
+Status Case::takeStored(const std::string &name, const std::string &type) {
+  auto known = stored.find(name);
+  if (known == stored.end())
+    return has(name) ? Status::success() : Error{"the case has no " + name};
+  Value value = known->second;
+  if (value.dtype == "u8") {
+    const reference::BlockSize size = reference::blockSize(type);
+    reference::Tensor &tensor = value.tensor;
+    if (!size.bytes)
+      return Error{name + " is stored as " + type, "NOT_RUN"};
+    if (tensor.shape.empty() || tensor.shape.back() % size.bytes)
+      return Error{"rows of " + name + " are no whole blocks of " + type};
+    tensor.shape.back() = tensor.shape.back() / size.bytes * size.elements;
+    tensor.data = reference::decodeBlocks(type, tensor.bytes, tensor.elements());
+    value.dtype = type;
+  }
+  values[name] = std::move(value);
+  return Status::success();
+}
+
 /// A number if the text is one as a whole, else the text.
 static Param parameter(const std::string &text) {
   char *end = nullptr;
@@ -81,6 +102,17 @@ static Status readTensors(const Container &container, const std::string &prefix,
     std::string dtype = info.dtype->name;
     if (!element || (dtype != "f32" && dtype != "f64" && dtype != "i32" && dtype != "i64")) {
       into.foreign[name] = dtype;
+      if (element && (dtype == "f16" || dtype == "bf16")) {
+        Result<Value> value = readTensor(info, *element);
+        if (!value)
+          return value.error();
+        into.stored[name] = std::move(*value);
+      } else if (dtype == "u8") {
+        Value &value = into.stored[name];
+        value.dtype = dtype;
+        value.tensor.shape = info.shape;
+        value.tensor.bytes.assign(info.data, info.data + value.tensor.elements());
+      }
       continue;
     }
     Result<Value> value = readTensor(info, *element);

@@ -12,7 +12,7 @@
 
 namespace ck::golden {
 
-/// A tensor with the element type that it has in memory: f32, f64 or i32.
+/// A tensor with the element type that it has in memory. One of a block type has its bytes beside the values.
 struct Value {
   reference::Tensor tensor;
   std::string dtype = "f32";
@@ -36,8 +36,10 @@ struct Case {
   /// The peer's results come out of a table of f16: an element may be off by 2e-3 and a thousandth of itself. Errors
   /// are then shares of that, and the bound is 1.
   bool fromTable = false;
-  /// Types in the file of tensors that no kernel here takes (f16, quantised); they are not among the values.
+  /// Types in the file of tensors that are not f32, f64, i32 or i64; they are not among the values.
   std::map<std::string, std::string> foreign;
+  /// Those of them that are 16-bit floats, or bytes, which may be blocks: see takeStored.
+  std::map<std::string, Value> stored;
 
   /// A parameter; 0 or "" if there is none.
   double real(const std::string &name) const;
@@ -47,6 +49,9 @@ struct Case {
   bool has(const std::string &name) const { return values.count(name) != 0; }
   /// An error unless the tensor is there with that many dims.
   Status expectRank(const std::string &name, size_t rank) const;
+  /// Makes an operand of what is stored under `name`: rows of blocks of `type`, or floats of that type. NOT_RUN if
+  /// there are no blocks of that type here.
+  Status takeStored(const std::string &name, const std::string &type);
 };
 
 struct File {

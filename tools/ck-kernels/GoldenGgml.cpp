@@ -232,6 +232,82 @@ Status finishProducts(Session &session) {
   return Status::success();
 }
 
+std::string lowerCase(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
+  return text;
+}
+
+Status prepareStoredTable(Case &one) { return one.takeStored("w", lowerCase(one.word("type"))); }
+
+/// What the peer rounds the activations of a weight to.
+std::string activationType(const std::string &weight) {
+  if (weight == "f16" || weight == "bf16")
+    return weight;
+  bool isK = weight.size() > 2 && weight.compare(weight.size() - 2, 2, "_k") == 0;
+  return isK ? "q8_k" : weight == "q4_1" || weight == "q5_1" ? "q8_1" : "q8_0";
+}
+
+/// Each product twice: with the activations as they are, which may be off by as much as the README of the files says,
+/// and rounded as the peer rounds them, which leaves the order of sums.
+Status finishStoredProducts(Session &session) {
+  Case &one = session.one;
+  const std::string type = lowerCase(one.word("type")), activations = activationType(type);
+  if (Status status = one.takeStored("w", type); !status)
+    return status;
+  if (Status status = one.expectRank("x", 2); !status)
+    return status;
+  const bool isFloat = type == "f16" || type == "bf16";
+  const double exact = type == "f16" ? 1.2e-3 : type == "bf16" ? 6e-3 : 1.5e-2, rounded = 2e-6;
+  for (const auto &[name, value] : std::map<std::string, Value>(one.expected)) {
+    const int64_t rows = value.tensor.extent(0), K = one.tensor("x").extent(1);
+    if (rows > one.tensor("x").extent(0))
+      return Error{name + " has more rows than x"};
+    Value first;
+    first.tensor.shape = one.shapes["codes"] = {rows, K};
+    first.tensor.data.assign(one.tensor("x").data.begin(), one.tensor("x").data.begin() + rows * K);
+    one.values["first"] = first;
+    const std::string to = " weight=w -> output=" + name;
+    std::vector<std::string> calls = {"linear @gemm_nt_" + type + " | input=first" + to};
+    if (!isFloat)
+      calls = {"quantize | input=first -> output=codes:" + activations, "linear | input=codes" + to};
+    one.bounds[name] = exact;
+    if (Status status = session.call("linear | input=first" + to); !status)
+      return status;
+    one.bounds[name] = rounded;
+    for (const std::string &call : calls)
+      if (Status status = session.call(call); !status)
+        return status;
+  }
+  return Status::success();
+}
+
+/// The bytes themselves.
+template <const char *kType> Status finishQuantized(Session &session) {
+  Case &one = session.one;
+  if (Status status = one.takeStored("q", kType); !status)
+    return status;
+  one.shapes["codes"] = one.tensor("x").shape;
+  if (Status status = session.call(std::string("quantize | input=x -> output=codes:") + kType); !status)
+    return status;
+  const std::vector<uint8_t> &want = one.tensor("q").bytes, &got = one.tensor("codes").bytes;
+  if (want.size() != got.size())
+    return Error{"q has another size than x says"};
+  int64_t off = 0;
+  for (size_t i = 0; i < want.size(); ++i)
+    off += want[i] != got[i];
+  session.outcomes.push_back({"q", "quantize", static_cast<double>(off) / static_cast<double>(want.size()), 0});
+  return Status::success();
+}
+constexpr char q8_0[] = "q8_0", q8_1[] = "q8_1", q8_k[] = "q8_k";
+
+template <const char *kType> Status prepareBlocks(Case &one) {
+  for (auto &[name, bound] : one.bounds)
+    bound = 0;
+  return one.takeStored("q", kType);
+}
+constexpr char q4_0[] = "q4_0", q4_1[] = "q4_1", q5_0[] = "q5_0", q5_1[] = "q5_1", q4_k[] = "q4_k", q5_k[] = "q5_k",
+               q6_k[] = "q6_k";
+
 /// b^T a is the gradient of a weight; the weight itself has no part in it.
 Status prepareOuterProduct(Case &one) {
   for (const char *name : {"a", "b"})
@@ -261,10 +337,20 @@ std::vector<Row> ggmlRows() {
       {"gelu", maker, {activation("kind=gelu_tanh")}, prepareTable},
       {"gelu_erf", maker, {activation("kind=gelu_erf")}},
       {"gelu_quick", maker, {activation("kind=gelu_quick")}, prepareTable},
-      {"get_rows", maker, {"embedding | ids=ids table=w -> output=y"}},
+      {"get_rows", maker, {"embedding | ids=ids table=w -> output=y"}, prepareStoredTable},
       {"get_rows_back", maker, {"embedding_grad rows=$rows | ids=ids d_output=dy -> d_table=dw"}, prepareRowsBack},
       {"leaky_relu", maker, {activation("kind=leaky_relu alpha=$slope")}},
+      {"mul_mat_bf16", maker, {}, nullptr, finishStoredProducts},
+      {"mul_mat_f16", maker, {}, nullptr, finishStoredProducts},
       {"mul_mat_f32", maker, {}, nullptr, finishProducts},
+      {"mul_mat_q4_0", maker, {}, nullptr, finishStoredProducts},
+      {"mul_mat_q4_1", maker, {}, nullptr, finishStoredProducts},
+      {"mul_mat_q4_K", maker, {}, nullptr, finishStoredProducts},
+      {"mul_mat_q5_0", maker, {}, nullptr, finishStoredProducts},
+      {"mul_mat_q5_1", maker, {}, nullptr, finishStoredProducts},
+      {"mul_mat_q5_K", maker, {}, nullptr, finishStoredProducts},
+      {"mul_mat_q6_K", maker, {}, nullptr, finishStoredProducts},
+      {"mul_mat_q8_0", maker, {}, nullptr, finishStoredProducts},
       {"norm", maker, {"layer_norm eps=$eps | input=x gamma=ones -> output=y"}, prepareRows},
       {"opt_step_adamw",
        maker,
@@ -273,6 +359,17 @@ std::vector<Row> ggmlRows() {
        prepareStep},
       {"opt_step_sgd", maker, {"sgd weight_decay=$wd | w=w grad=g lr=lr -> w=w_out"}, prepareStep},
       {"out_prod", maker, {"linear_grad | d_output=b input=a weight=w -> d_weight=y"}, prepareOuterProduct},
+      {"quantize_q4_0", maker, {"dequantize | input=q -> output=y"}, prepareBlocks<q4_0>},
+      {"quantize_q4_1", maker, {"dequantize | input=q -> output=y"}, prepareBlocks<q4_1>},
+      {"quantize_q4_K", maker, {"dequantize | input=q -> output=y"}, prepareBlocks<q4_k>},
+      {"quantize_q5_0", maker, {"dequantize | input=q -> output=y"}, prepareBlocks<q5_0>},
+      {"quantize_q5_1", maker, {"dequantize | input=q -> output=y"}, prepareBlocks<q5_1>},
+      {"quantize_q5_K", maker, {"dequantize | input=q -> output=y"}, prepareBlocks<q5_k>},
+      {"quantize_q6_K", maker, {"dequantize | input=q -> output=y"}, prepareBlocks<q6_k>},
+      {"quantize_q8_0", maker, {"dequantize | input=q -> output=y"}, prepareBlocks<q8_0>},
+      {"quantize_act_q8_0", maker, {}, nullptr, finishQuantized<q8_0>},
+      {"quantize_act_q8_1", maker, {}, nullptr, finishQuantized<q8_1>},
+      {"quantize_act_q8_K", maker, {}, nullptr, finishQuantized<q8_k>},
       {"reglu", maker, {}, nullptr, finishGlu<relu>},
       {"relu", maker, {activation("kind=relu")}},
       {"relu2", maker, {activation("kind=relu2")}},

@@ -2,6 +2,7 @@
 
 #include "GoldenRun.h"
 
+#include "Blocks.h"
 #include "Elements.h"
 #include "ck/KernelMaps/DType.h"
 
@@ -85,9 +86,17 @@ Result<uint64_t> Memory::operandSlot(const std::string &name) {
     return uint64_t(0);
   Operand &operand = operands[name];
   operand.element = check::findElement(any->dtype);
-  if (!operand.element)
-    return Error{name + " has the type " + any->dtype + ", of which no values are made here"};
   int64_t count = any->tensor.elements();
+  if (!operand.element) {
+    Result<int64_t> bytes = storageBytes(any->dtype, any->tensor.shape);
+    if (!bytes)
+      return Error{name + ": " + bytes.error().message};
+    operand.bytes = allocate(*bytes);
+    if (input)
+      std::memcpy(reinterpret_cast<void *>(aligned(operand.bytes)), input->tensor.bytes.data(),
+                  std::min(input->tensor.bytes.size(), static_cast<size_t>(*bytes)));
+    return aligned(operand.bytes);
+  }
   operand.bytes = allocate(count * operand.element->bytes);
   uint8_t *data = reinterpret_cast<uint8_t *>(aligned(operand.bytes));
   for (int64_t i = 0; input && i < count; ++i)
@@ -167,17 +176,27 @@ void Memory::readResults() {
   for (auto &[name, operand] : operands)
     if (Value *output = find(name, false)) {
       const uint8_t *data = reinterpret_cast<const uint8_t *>(aligned(operand.bytes));
+      if (!operand.element) {
+        reference::Tensor &tensor = output->tensor;
+        const reference::BlockSize size = reference::blockSize(output->dtype);
+        tensor.bytes.assign(data, data + tensor.elements() / size.elements * size.bytes);
+        tensor.data = reference::decodeBlocks(output->dtype, tensor.bytes, tensor.elements());
+        continue;
+      }
       for (size_t i = 0; i < output->tensor.data.size(); ++i)
         output->tensor.data[i] = check::load(*operand.element, data + i * static_cast<size_t>(operand.element->bytes));
     }
 }
 
-static Result<Choice> choose(const std::vector<KernelMap> &maps, const OpDescription &op) {
+/// The cheapest provider that fits, or the one that is asked for.
+static Result<Choice> choose(const std::vector<KernelMap> &maps, const OpDescription &op, const std::string &asked) {
   Choice best;
   std::string reasons, tie;
   for (const KernelMap &map : maps) {
     if (std::none_of(map.implements.begin(), map.implements.end(),
                      [&](const Implements &implements) { return implements.op == op.name; }))
+      continue;
+    if (!asked.empty() && map.id() != asked)
       continue;
     Result<Match> match = map.sameAs.empty() ? matchProvider(map, op) : Result<Match>(Error{"it is a twin"});
     if (!match) {
@@ -212,7 +231,7 @@ Result<std::string> callProvider(const std::vector<KernelMap> &maps, ck_context 
   op.defaults = operation->defaults;
   describeSide(call.inputs, op.signature.inputs, op.inputs);
   describeSide(call.outputs, op.signature.outputs, op.outputs);
-  Result<Choice> choice = choose(maps, op);
+  Result<Choice> choice = choose(maps, op, call.provider);
   if (!choice)
     return choice.error();
   const std::string &id = choice->map->id();

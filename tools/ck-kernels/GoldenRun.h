@@ -19,6 +19,7 @@ struct OpCall {
   std::map<std::string, Value> inputs;
   /// Shapes and types of the wanted results; filled by the call. What is updated in place is among the inputs too.
   std::map<std::string, Value> outputs;
+  std::string provider; ///< the one to take; "" for the cheapest
 };
 
 /// Calls the best legal provider of `call` and gives its id. Errors: no reference (so no defaults of attributes), no

@@ -78,6 +78,11 @@ Status Session::addResults(const std::vector<std::string> &texts, OpCall &call,
                            std::map<std::string, std::string> &names) const {
   for (const std::string &text : texts) {
     auto [result, name] = splitPair(text);
+    std::string dtype;
+    if (size_t colon = name.find(':'); colon != std::string::npos) {
+      dtype = name.substr(colon + 1);
+      name.resize(colon);
+    }
     bool optional = dropMark(name);
     auto shape = one.shapes.find(name);
     auto expected = one.expected.find(name);
@@ -92,6 +97,8 @@ Status Session::addResults(const std::vector<std::string> &texts, OpCall &call,
     value.tensor = Tensor::zeros(shape == one.shapes.end() ? expected->second.tensor.shape : shape->second);
     if (expected != one.expected.end() && expected->second.dtype == "i32")
       value.dtype = "i32";
+    if (!dtype.empty())
+      value.dtype = dtype;
     names[result] = name;
   }
   return Status::success();
@@ -106,6 +113,8 @@ Status Session::call(const std::string &text) {
   for (std::string word; words >> word;)
     if (word == "|" || word == "->")
       ++part;
+    else if (word[0] == '@')
+      call.provider = word.substr(1);
     else
       parts[std::min(part, 2)].push_back(word);
   std::map<std::string, std::string> names;

@@ -7,6 +7,7 @@
 // with the operation and its attributes (`$eps` is a parameter of the case), then operands and results, each by the
 // operation's name = the file's. What ends in `?` is left out where the case has none. A result is compared when the
 // file expects it, and is an operand of later calls under its name. `view | input=a -> output=b` gives a another shape.
+// `@id` behind the operation asks for a provider, `output=name:q8_0` for a type of result.
 //
 //===----------------------------------------------------------------------===//
 #ifndef CK_TOOLS_KERNELS_GOLDENTABLE_H

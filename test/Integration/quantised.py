@@ -49,7 +49,8 @@ class Peer(Case):
 
         Where the peer itself is within 1e-5 of double precision with the same roundings, rows are, too. But a value on the
         edge between two levels falls either way, by the last bit of what came before, and moves its row and those that
-        see it by up to 2e-2: a quarter of the rows may have met one.
+        see it by up to 2e-2. Which rows meet one depends on the instruction set; a third never does. Another rounding
+        would leave no row within 1e-5.
         """
         tensors, metadata = read_golden(name)
         model = os.path.join(PEER, f"llama-{name}.gguf")
@@ -63,11 +64,15 @@ class Peer(Case):
             print(f"{name} {prompt} {' '.join(flags)}: {far:.2e}, at most {most:.0e}; {near} of {len(rows)} rows within 1e-5")
             self.assertLessEqual(far, most, f"{name} {prompt} {flags}")
             if "--numerics" not in flags and rounding_gap(metadata, prompt) < 1e-5:
-                self.assertGreaterEqual(near, 0.75 * len(rows), f"{name} {prompt} {flags}")
+                self.assertGreaterEqual(near, len(rows) / 3, f"{name} {prompt} {flags}")
 
     def test_rounded_as_the_peer_rounds(self):
         for name in QUANTISED:
             self.compare(name, 5e-2)
+
+    def test_weights_read_as_the_file_holds_them(self):
+        for name in QUANTISED:
+            self.compare(name, 5e-2, "--pack", "never")
 
     def test_exact_inputs_of_linear_layers(self):
         self.compare("F16", 1e-3)

@@ -12,6 +12,8 @@ namespace ck::check {
 
 // How often a geometry is drawn anew until extents, `requires` and the operation agree.
 static constexpr int maxAttempts = 400;
+// How many geometries break the relation of extents, where the operation has one.
+static constexpr int misfitGeometries = 8;
 
 static char callUnderWay[2048];
 
@@ -101,12 +103,14 @@ void Checker::checkAs(const KernelMap &map, const Implements &implements, const 
   Failure failure;
   failure.op = implements.op;
   std::string lastRefusal;
-  int accepted = 0, last = drawer.edgeCases() + options.geometries;
+  const int ordinary = drawer.edgeCases() + options.geometries;
+  int accepted = 0, last = ordinary + (operation.relate ? misfitGeometries : 0);
   for (int index = 0; index < last; ++index) {
     if (options.onlyGeometry >= 0 && index != options.onlyGeometry)
       continue;
+    const bool misfit = index >= ordinary;
     for (int attempt = 0; attempt < maxAttempts; ++attempt) {
-      Result<Geometry> geometry = drawer.draw(index, attempt);
+      Result<Geometry> geometry = drawer.draw(index, attempt, !misfit);
       if (!geometry) {
         lastRefusal = geometry.error().message;
         continue;
@@ -114,6 +118,17 @@ void Checker::checkAs(const KernelMap &map, const Implements &implements, const 
       failure.geometry = index;
       failure.where = geometry->str();
       Trial trial(subject, drawer, *geometry);
+      if (misfit) {
+        Result<bool> ready = trial.prepare(Variant::Misfit);
+        if (!ready || !*ready) // by chance a fit, or of no meaning at all
+          continue;
+        const std::string where = geometry->str() + ", " + std::string(toString(Variant::Misfit));
+        if (!runEverywhere(trial, where, kernel, failure, report)) {
+          report.failures.push_back(failure);
+          return;
+        }
+        break;
+      }
       Result<bool> ready = trial.prepare(Variant::Plain);
       if (!ready && ready.error().code == "REJECTED") {
         lastRefusal = ready.error().message;

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <dlfcn.h>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -127,6 +128,12 @@ static Json toJson(const Report &report) {
   return json;
 }
 
+/// The file that the kernels come from.
+static std::string runtimeLibrary() {
+  Dl_info info = {};
+  return dladdr(reinterpret_cast<const void *>(&ck_find_kernel), &info) && info.dli_fname ? info.dli_fname : "";
+}
+
 /// Reads what a record holds already; a run adds to it and replaces what it checks anew.
 static Status openRecord(const Arguments &arguments, EvidenceTable &evidence) {
   if (arguments.record.empty())
@@ -165,6 +172,10 @@ Result<int> runCheck(const Arguments &arguments) {
   if (!checker)
     return checker.error();
   reportCrashes();
+  if (!arguments.record.empty())
+    for (const KernelMap *map : *chosen)
+      if (Status status = digests.checkBuilt(*map, runtimeLibrary(), "/proc/self/exe"); !status)
+        return status.error();
 
   int passed = 0, failed = 0, notChecked = 0;
   Json reports = Json::array();

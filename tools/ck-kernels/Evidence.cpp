@@ -151,6 +151,22 @@ Result<std::string> SourceDigests::reference(const KernelMap &map) {
   return files ? digest(*files) : files.error();
 }
 
+Status SourceDigests::checkBuilt(const KernelMap &map, const std::string &library, const std::string &program) {
+  Result<std::vector<std::string>> kernel = kernelFiles(map), reference = referenceFiles(map);
+  for (const auto &[files, binary] : {std::pair(&kernel, &library), std::pair(&reference, &program)}) {
+    if (!*files)
+      return files->error();
+    std::error_code failed;
+    const fs::file_time_type built = fs::last_write_time(*binary, failed);
+    if (failed)
+      return Error{*binary + ": cannot see when it was built: " + failed.message()};
+    for (const std::string &file : **files)
+      if (fs::last_write_time(sourceDir + "/" + file, failed) > built)
+        return Error{file + ": is newer than " + *binary + "; build first, then record"};
+  }
+  return Status::success();
+}
+
 Result<Evidence> makeEvidence(const Report &report, const KernelMap &map, SourceDigests &digests) {
   static const char *const results[] = {"passed", "failed", "not checked"};
   Result<std::string> kernel = digests.kernel(map), reference = digests.reference(map);

@@ -30,6 +30,10 @@ public:
   Result<std::string> kernel(const KernelMap &map);
   Result<std::string> reference(const KernelMap &map);
 
+  /// An Error that names a file of the kernel that is newer than `library`, or one of the reference that is newer than
+  /// `program`: then what runs was not built from these sources.
+  Status checkBuilt(const KernelMap &map, const std::string &library, const std::string &program);
+
 private:
   Result<const std::string *> text(const std::string &path);
   Status addClosure(const std::string &root, const std::string &path, std::vector<std::string> &files);

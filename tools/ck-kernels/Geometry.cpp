@@ -227,8 +227,13 @@ Status GeometryDrawer::drawDims(Geometry &geometry, Random &random, int attempt)
     return status;
   std::set<std::string> named = namedDims(map, geometry);
   int64_t count = static_cast<int64_t>(extents.size());
-  // When the first draws are refused, one dim keeps its turn and the others shrink around it; later all are free.
+  // When the first draws are refused, one dim keeps its turn and the others shrink around it, each dim in its turn or,
+  // every other time, the one with the largest extent: long operands are tried as well. Later all are free.
   size_t anchor = freeDims.empty() ? 0 : static_cast<size_t>(geometry.index) % freeDims.size();
+  if (attempt % 2 == 0)
+    for (size_t i = 0; i < freeDims.size(); ++i)
+      if (cycle(freeDims[i], count, geometry.index) > cycle(freeDims[anchor], count, geometry.index))
+        anchor = i;
   for (size_t i = 0; i < freeDims.size(); ++i) {
     const std::string &name = freeDims[i];
     if (!named.count(name)) // of absent operands only; what follows from it is not defined either
@@ -240,8 +245,11 @@ Status GeometryDrawer::drawDims(Geometry &geometry, Random &random, int attempt)
       extent = geometry.index == static_cast<int>(i) + 1 ? 0 : extents[random.below(std::min<int64_t>(count, 12))];
     else if (attempt < 4 || (attempt < 100 && i == anchor))
       extent = extents[cycle(name, count, geometry.index)];
-    else
+    else if (attempt >= 100)
       extent = extents[random.below(attempt % 2 ? count : std::max<int64_t>(4, count - attempt / 4))];
+    else
+      extent = extents[random.below(attempt % 2 ? std::max<int64_t>(4, count - attempt / 4)
+                                                : std::max<int64_t>(2, count - attempt))];
   }
   // The last dim of a block-quantised operand counts whole blocks.
   for (const auto *operands : {&map.contract.signature.inputs, &map.contract.signature.outputs})
@@ -310,7 +318,7 @@ static void drawStrides(const std::vector<bool> &free, Layout &layout, Random &r
   }
 }
 
-Status GeometryDrawer::makeShapes(Geometry &geometry) const {
+Status GeometryDrawer::makeShapes(Geometry &geometry, bool related) const {
   const Signature &signature = map.contract.signature;
   std::map<std::string, std::vector<int64_t>> shapes;
   for (const auto *operands : {&signature.inputs, &signature.outputs})
@@ -328,7 +336,7 @@ Status GeometryDrawer::makeShapes(Geometry &geometry) const {
         shape.push_back(*extent);
       }
     }
-  if (operation.relate)
+  if (operation.relate && related)
     operation.relate(geometry.attrs, shapes);
 
   std::vector<ActualOperand> inputs, outputs;
@@ -420,7 +428,7 @@ void GeometryDrawer::drawTypes(Geometry &geometry) const {
   }
 }
 
-Result<Geometry> GeometryDrawer::draw(int index, int attempt) const {
+Result<Geometry> GeometryDrawer::draw(int index, int attempt, bool related) const {
   Geometry geometry;
   geometry.index = index;
   Random random(hashText(seed, std::to_string(index) + "." + std::to_string(attempt)));
@@ -431,7 +439,7 @@ Result<Geometry> GeometryDrawer::draw(int index, int attempt) const {
   drawPresence(geometry);
   if (Status status = drawDims(geometry, random, attempt); !status)
     return status.error();
-  if (Status status = makeShapes(geometry); !status)
+  if (Status status = makeShapes(geometry, related); !status)
     return status.error();
   if (Status status = checkRequirements(geometry); !status)
     return status.error();

@@ -44,8 +44,9 @@ public:
   /// How many geometries come first that are not random: all extents 1, and each free dim 0 in turn.
   int edgeCases() const;
   /// The geometry of `index`; an Error when no attempt satisfies signature, `where` and `requires`, saying why.
-  /// `attempt` makes another one of the same index.
-  Result<Geometry> draw(int index, int attempt) const;
+  /// `attempt` makes another one of the same index. Without `related`, extents do not have the relation that
+  /// the operation asks for (Operation::relate), other than by chance.
+  Result<Geometry> draw(int index, int attempt, bool related = true) const;
 
   /// The geometry of given extents, of any size: dims and integer attributes by name, the others as they usually are.
   /// Of optional operands there are none but outputs of a kernel that has no other. Operands are compact. An Error for
@@ -69,7 +70,7 @@ private:
   Status defineDims(Geometry &geometry) const;
   Status drawDims(Geometry &geometry, reference::Random &random, int attempt) const;
   /// Shapes under the drawn dims, then the dims that unification reads off them.
-  Status makeShapes(Geometry &geometry) const;
+  Status makeShapes(Geometry &geometry, bool related = true) const;
   Status drawLayouts(Geometry &geometry, reference::Random &random) const;
   Status checkRequirements(const Geometry &geometry) const;
   const KernelMap &map;

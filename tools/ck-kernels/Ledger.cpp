@@ -159,7 +159,7 @@ Result<std::vector<LedgerRow>> makeLedger(const LedgerInput &input, SourceDigest
     row.backward = backwardText(map, input.maps);
     for (const SelectedProgram &program : input.selection)
       if (auto found = program.kernels.find(map.id()); found != program.kernels.end()) {
-        if (found->second == callDigest(map.contract, map.digest))
+        if (found->second == map.digest)
           row.selectedBy.push_back(program.name);
         else
           stale.push_back(map.id() + ": '" + program.name + "' selected another version of the map");

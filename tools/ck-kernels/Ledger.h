@@ -19,7 +19,7 @@ struct InventoryRow {
 /// Tab-separated, with a header line. Errors name `path` and the line.
 Result<std::vector<InventoryRow>> parseInventory(std::string_view text, const std::string &path);
 
-/// A compiled program, and the digest of each kernel that it calls (ck::callDigest).
+/// A compiled program, and the digest of the map of each kernel that it calls.
 struct SelectedProgram {
   std::string name;
   std::map<std::string, std::string> kernels;

@@ -125,7 +125,7 @@ std::string RuntimeBuild::compile(const Unit &unit, const std::string &realKerne
   std::string command = unit.command;
   replaceAll(command, " -o " + outputOf(unit.command) + " ", " -o " + output + " ");
   replaceAll(command, realKernelDir, kernelDir);
-  return command;
+  return command + " -w"; // a value that a mutant no longer uses is no reason not to try it
 }
 
 std::string firstComplaint(const std::string &output) {

@@ -29,6 +29,8 @@ std::string_view toString(Variant variant) {
     return "in place";
   case Variant::Spoiled:
     return "with a value that breaks the contract";
+  case Variant::Misfit:
+    return "with extents that break the contract";
   }
   return "";
 }
@@ -84,7 +86,7 @@ Status Trial::makeOperands(Variant variant) {
   return Status::success();
 }
 
-Status Trial::makeCall(Call &call, Random &random, double magnitude) const {
+Status Trial::makeCall(Call &call, Random &random, double magnitude, bool prepared) const {
   call = Call();
   for (const auto &[name, value] : geometry.attrs)
     call.attrs[name] = value;
@@ -110,7 +112,7 @@ Status Trial::makeCall(Call &call, Random &random, double magnitude) const {
     if (operand.isOutput)
       call.outputs[operand.opName] = std::move(tensor);
   }
-  if (subject.operation.prepare && !subject.operation.prepare(call, random))
+  if (prepared && subject.operation.prepare && !subject.operation.prepare(call, random))
     return Error{"the operation has no valid inputs at these extents", "REJECTED"};
   for (const Operand &operand : operands)
     if (operand.isInput && operand.isOutput)
@@ -178,7 +180,8 @@ Result<bool> Trial::prepare(Variant variant) {
   // Away from 1 a product may be 0 in one precision and not in another, which infinity would turn into NaN.
   magnitude = variant == Variant::NonFinite ? 1 : geometry.magnitude;
   scales.clear();
-  if (Status status = makeCall(call, random, magnitude); !status)
+  const bool misfit = variant == Variant::Misfit;
+  if (Status status = makeCall(call, random, magnitude, !misfit); !status)
     return status.error();
   initial.clear();
   for (const Operand &operand : operands)
@@ -203,7 +206,9 @@ Result<bool> Trial::prepare(Variant variant) {
     return status.error();
   // Over no rows at all, or of numbers that are not finite, an operation may be undefined: the kernel has to say so.
   bool undefined = mustFail && (geometry.hasZero || variant == Variant::NonFinite);
-  if (mustFail != (variant == Variant::Spoiled) && !undefined)
+  if (misfit && !mustFail)
+    return false;
+  if (mustFail != (variant == Variant::Spoiled || misfit) && !undefined)
     return mustFail ? Error{"the reference refuses inputs that should be valid"}
                     : Error{"the reference accepts inputs that should break the contract"};
   if (Status status = makeMemory(); !status)

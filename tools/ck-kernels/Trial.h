@@ -28,7 +28,8 @@ enum class Variant {
   Plain,
   NonFinite, ///< NaN and infinities among the inputs
   InPlace,   ///< inputs and outputs of the declared pairs share storage
-  Spoiled    ///< one value breaks the contract: the call must fail and leave its outputs alone
+  Spoiled,   ///< one value breaks the contract: the call must fail and leave its outputs alone
+  Misfit     ///< extents break the contract: likewise
 };
 std::string_view toString(Variant variant);
 
@@ -72,7 +73,8 @@ private:
   };
 
   Status makeOperands(Variant variant);
-  Status makeCall(reference::Call &call, reference::Random &random, double magnitude) const;
+  /// With `prepared`, inputs have a meaning to the operation where plain numbers have none.
+  Status makeCall(reference::Call &call, reference::Random &random, double magnitude, bool prepared = true) const;
   Status evaluate();
   bool plantNonFinite(reference::Random &random);
   Status makeMemory();

@@ -39,6 +39,13 @@ TEST(Geometry, ExtentsCoverTailsAndZero) {
     EXPECT_TRUE(extents.count(extent)) << extent;
 }
 
+TEST(Geometry, LongRowsComeUpAmongOtherDims) {
+  // Of 33003 columns there can be few rows.
+  std::vector<Geometry> list = drawAll(MapBuilder("glu", "gate[T,2*F]:f32 -> output[T,F]:f32"), 32);
+  for (const char *dim : {"T", "F"})
+    EXPECT_TRUE(extentsOf(list, dim).count(33003)) << dim;
+}
+
 TEST(Geometry, EveryDimIsZeroOnce) {
   std::vector<Geometry> list =
       drawAll(MapBuilder("linear", "input[...T,K]:f32, weight[N,K]:f32 -> output[...T,N]:f32"), 8);

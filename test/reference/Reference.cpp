@@ -77,9 +77,9 @@ Status Call::expectShapes(std::initializer_list<std::pair<const char *, std::vec
 const std::vector<Operation> &operations() {
   static const std::vector<Operation> all = [] {
     std::vector<Operation> list;
-    for (auto make :
-         {linearOperations, normOperations, pointwiseOperations, ropeOperations, attentionOperations, dataOperations,
-          lossOperations, optimizerOperations, quantOperations, visionOperations, textOperations, fusedOperations})
+    for (auto make : {linearOperations, normOperations, pointwiseOperations, ropeOperations, attentionOperations,
+                      dataOperations, lossOperations, optimizerOperations, quantOperations, visionOperations,
+                      textOperations, fusedOperations, chainOperations})
       for (Operation &operation : make())
         list.push_back(std::move(operation));
     std::sort(list.begin(), list.end(), [](const Operation &a, const Operation &b) { return a.name < b.name; });

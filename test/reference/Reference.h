@@ -113,6 +113,7 @@ std::vector<Operation> quantOperations();
 std::vector<Operation> visionOperations();
 std::vector<Operation> textOperations();
 std::vector<Operation> fusedOperations();
+std::vector<Operation> chainOperations();
 
 } // namespace ck::reference
 

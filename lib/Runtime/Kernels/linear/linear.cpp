@@ -96,6 +96,20 @@ CK_KERNEL(gemm_blocked_serial) {
                  rowsTarget(args->weight, args->N, args->K, args->bias, args->output), args->packed);
 }
 
+CK_KERNEL(linear_activation_f32) {
+  constexpr GemmActivation kinds[] = {GemmActivation::Silu,      GemmActivation::GeluTanh, GemmActivation::GeluErf,
+                                      GemmActivation::GeluQuick, GemmActivation::Relu,     GemmActivation::Relu2,
+                                      GemmActivation::Sigmoid,   GemmActivation::Tanh,     GemmActivation::Softcap};
+  static_assert(CKK_LINEAR_ACTIVATION_F32_KIND_SOFTCAP == 8 && CKK_LINEAR_ACTIVATION_F32_KIND_GELU_QUICK == 3 &&
+                    CKK_LINEAR_ACTIVATION_F32_KIND_SIGMOID == 6,
+                "the order of the enum in the map");
+  const GemmTarget target = rowsTarget(args->weight, args->N, args->K, args->bias, args->output);
+  GemmProblem problem = problemOf(args->input, args->T, args->K, &target, 1, args->packed);
+  problem.activation = kinds[args->kind];
+  problem.cap = static_cast<float>(args->alpha);
+  return gemm(ctx, problem);
+}
+
 CK_KERNEL(gemv_f32) {
   return product(ctx, args->input, 1, args->K, rowsTarget(args->weight, args->N, args->K, args->bias, args->output),
                  nullptr);

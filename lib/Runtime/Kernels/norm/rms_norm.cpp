@@ -26,6 +26,21 @@ int32_t normalise(ck_context *ctx, const float *input, const float *gamma, float
   return CK_OK;
 }
 
+/// The sum of two streams and its norm; `sum` may be a or b.
+int32_t addAndNormalise(ck_context *ctx, const ckk_add_rms_norm_f32_args &args) {
+  const int64_t E = args.E;
+  parallelRange(ctx, args.T, rowsPerTask(E), [=](int64_t begin, int64_t end, int) HWY_ATTR {
+    for (int64_t t = begin; t < end; ++t) {
+      const float *const a = args.a + t * E, *const b = args.b + t * E;
+      float *const sum = args.sum + t * E;
+      eachVector(E, [=](int64_t i, int64_t lanes)
+                        HWY_ATTR { storeUpTo(loadUpTo(a + i, lanes) + loadUpTo(b + i, lanes), sum + i, lanes); });
+      rmsRow<Gain::Weight>(sum, args.gamma, reciprocalRoot(sum, E, args.eps), args.output + t * E, E);
+    }
+  });
+  return CK_OK;
+}
+
 /// The first D columns of rows that lie apart by strides.
 template <typename Args>
 int32_t normaliseStrided(ck_context *ctx, const Args *args, int64_t inputStride, int64_t outputStride) {
@@ -47,6 +62,8 @@ int32_t normaliseStrided(ck_context *ctx, const Args *args, int64_t inputStride,
 CK_KERNEL(rmsnorm_forward) {
   return normalise<Gain::Weight>(ctx, args->input, args->gamma, args->output, args->rstd, args->T, args->E, args->eps);
 }
+
+CK_KERNEL(add_rms_norm_f32) { return addAndNormalise(ctx, *args); }
 
 CK_KERNEL(rmsnorm_forward_one_plus_f32) {
   return normalise<Gain::OnePlusWeight>(ctx, args->input, args->gamma, args->output, args->rstd, args->T, args->E,

@@ -49,6 +49,13 @@ double activate(const std::string &kind, double x, double alpha) {
   return notANumber;
 }
 
+/// 1 - tanh^2, without the loss of digits where tanh is nearly 1. What f32 cannot hold is 0, so that an infinite
+/// cotangent gives NaN, as it does in f32.
+static double tanhSlope(double x) {
+  const double slope = 1 / (std::cosh(x) * std::cosh(x));
+  return slope < 0x1p-149 ? 0 : slope;
+}
+
 double activationSlope(const std::string &kind, double x, double alpha) {
   const double pi = 3.14159265358979323846;
   if (std::isnan(x))
@@ -74,7 +81,7 @@ double activationSlope(const std::string &kind, double x, double alpha) {
   if (kind == "leaky_relu")
     return x > 0 ? 1 : alpha;
   if (kind == "tanh")
-    return 1 - std::tanh(x) * std::tanh(x);
+    return tanhSlope(x);
   if (kind == "sigmoid")
     return sigmoid(x) * (1 - sigmoid(x));
   if (kind == "exp")
@@ -82,7 +89,7 @@ double activationSlope(const std::string &kind, double x, double alpha) {
   if (kind == "sin")
     return std::cos(x);
   if (kind == "softcap" && alpha != 0)
-    return 1 - std::tanh(x / alpha) * std::tanh(x / alpha);
+    return tanhSlope(x / alpha);
   return kind == "softcap" ? 1 : notANumber;
 }
 

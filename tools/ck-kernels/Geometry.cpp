@@ -227,13 +227,13 @@ Status GeometryDrawer::drawDims(Geometry &geometry, Random &random, int attempt)
     return status;
   std::set<std::string> named = namedDims(map, geometry);
   int64_t count = static_cast<int64_t>(extents.size());
-  // When the first draws are refused, one dim keeps its turn and the others shrink around it, each dim in its turn or,
-  // every other time, the one with the largest extent: long operands are tried as well. Later all are free.
+  // When the first draws are refused, one dim keeps its turn and the others shrink around it: first the one with the
+  // largest extent, so that long operands are tried as well, then each dim by turns. Later all are free.
   size_t anchor = freeDims.empty() ? 0 : static_cast<size_t>(geometry.index) % freeDims.size();
-  if (attempt % 2 == 0)
-    for (size_t i = 0; i < freeDims.size(); ++i)
-      if (cycle(freeDims[i], count, geometry.index) > cycle(freeDims[anchor], count, geometry.index))
-        anchor = i;
+  const bool longest = attempt < 40;
+  for (size_t i = 0; longest && i < freeDims.size(); ++i)
+    if (cycle(freeDims[i], count, geometry.index) > cycle(freeDims[anchor], count, geometry.index))
+      anchor = i;
   for (size_t i = 0; i < freeDims.size(); ++i) {
     const std::string &name = freeDims[i];
     if (!named.count(name)) // of absent operands only; what follows from it is not defined either
@@ -245,11 +245,10 @@ Status GeometryDrawer::drawDims(Geometry &geometry, Random &random, int attempt)
       extent = geometry.index == static_cast<int>(i) + 1 ? 0 : extents[random.below(std::min<int64_t>(count, 12))];
     else if (attempt < 4 || (attempt < 100 && i == anchor))
       extent = extents[cycle(name, count, geometry.index)];
-    else if (attempt >= 100)
-      extent = extents[random.below(attempt % 2 ? count : std::max<int64_t>(4, count - attempt / 4))];
+    else if (longest)
+      extent = extents[random.below(std::max<int64_t>(2, count - 3 * attempt))];
     else
-      extent = extents[random.below(attempt % 2 ? std::max<int64_t>(4, count - attempt / 4)
-                                                : std::max<int64_t>(2, count - attempt))];
+      extent = extents[random.below(attempt % 2 ? count : std::max<int64_t>(4, count - attempt / 4))];
   }
   // The last dim of a block-quantised operand counts whole blocks.
   for (const auto *operands : {&map.contract.signature.inputs, &map.contract.signature.outputs})

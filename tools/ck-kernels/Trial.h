@@ -73,8 +73,7 @@ private:
   };
 
   Status makeOperands(Variant variant);
-  /// With `prepared`, inputs have a meaning to the operation where plain numbers have none.
-  Status makeCall(reference::Call &call, reference::Random &random, double magnitude, bool prepared = true) const;
+  Status makeCall(reference::Call &call, reference::Random &random, double magnitude) const;
   Status evaluate();
   bool plantNonFinite(reference::Random &random);
   Status makeMemory();

@@ -81,12 +81,12 @@ double Trial::scaleOf(const Operand &operand, const Tensor &expected, double err
     seen += tensor.elements();
   };
   widen(expected);
-  if (seen >= fairSample || error <= subject.map.tolerance * scale)
+  if ((seen >= fairSample && scale > 0) || error <= subject.map.tolerance * scale)
     return scale;
-  // A lone result may happen to be near zero: look at more results of the same geometry.
+  // A lone result may happen to be near zero, or all be zero: look at more results of the same geometry.
   auto known = scales.find(operand.name);
   if (known == scales.end()) {
-    for (uint64_t draw = 1; seen < fairSample && draw <= fairSample; ++draw) {
+    for (uint64_t draw = 1; (seen < fairSample || scale == 0) && draw <= fairSample; ++draw) {
       Random random(geometry.seed + draw);
       Call other;
       if (makeCall(other, random, magnitude) && reference::evaluate(subject.operation, other))

@@ -84,3 +84,15 @@ func.func @attention_probs(%q: tensor<8x6x16xf32>, %k: tensor<4x6x16xf32>) {
       : (tensor<8x6x16xf32>, tensor<4x6x16xf32>, tensor<4x6x16xf32>) -> (tensor<8x6x16xf32>, tensor<8x6x6xf32>)
   return
 }
+
+// CHECK-LABEL: func.func @bf16
+func.func @bf16(%q: tensor<8x6x16xbf16>, %k: tensor<4x6x16xbf16>, %pos: tensor<6xi32>, %cos: tensor<32x8xf32>) {
+  // CHECK: ck.rope {{.*}} -> (tensor<8x6x16xbf16>, tensor<4x6x16xbf16>)
+  %q1, %k1 = ck.rope %q, %k pos %pos tables %cos, %cos {head_dim = 16, pairing = "half", layout = "head_major"}
+      : (tensor<8x6x16xbf16>, tensor<4x6x16xbf16>, tensor<6xi32>, tensor<32x8xf32>, tensor<32x8xf32>)
+      -> (tensor<8x6x16xbf16>, tensor<4x6x16xbf16>)
+  // CHECK: ck.attention {{.*}}save = "probs"} {{.*}} -> (tensor<8x6x16xbf16>, tensor<8x6x6xf32>)
+  %o, %p = ck.attention %q1, %k1, %k {heads = 8, kv_heads = 4, layout = "head_major", save = "probs"}
+      : (tensor<8x6x16xbf16>, tensor<4x6x16xbf16>, tensor<4x6x16xbf16>) -> (tensor<8x6x16xbf16>, tensor<8x6x6xf32>)
+  return
+}

@@ -41,3 +41,19 @@ func.func @rows(%x: tensor<?x64xf32>, %l: tensor<4x512xf32>) {
   %i = ck.argmax %l : (tensor<4x512xf32>) -> tensor<4xi32>
   return
 }
+
+// CHECK-LABEL: func.func @update_rows
+func.func @update_rows(%dst: tensor<16x512xf32>, %src: tensor<1x512xf32>, %pos: tensor<1xi32>) {
+  // CHECK: ck.update_rows %{{.*}}, %{{.*}} at %{{.*}} : (tensor<16x512xf32>, tensor<1x512xf32>, tensor<1xi32>) -> tensor<16x512xf32>
+  %y = ck.update_rows %dst, %src at %pos : (tensor<16x512xf32>, tensor<1x512xf32>, tensor<1xi32>) -> tensor<16x512xf32>
+  return
+}
+
+// CHECK-LABEL: func.func @unsigned
+func.func @unsigned(%x: tensor<4xui8>, %y: tensor<2x3xui64>) {
+  // CHECK: ck.copy %{{.*}} : (tensor<4xui8>) -> tensor<4xui8>
+  %a = ck.copy %x : (tensor<4xui8>) -> tensor<4xui8>
+  // CHECK: ck.transpose %{{.*}} {perm = array<i64: 1, 0>} : (tensor<2x3xui64>) -> tensor<3x2xui64>
+  %b = ck.transpose %y {perm = array<i64: 1, 0>} : (tensor<2x3xui64>) -> tensor<3x2xui64>
+  return
+}

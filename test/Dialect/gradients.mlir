@@ -154,3 +154,25 @@ func.func @last_row_grad(%dy: tensor<1x64xf32>, %x: tensor<?x64xf32>, %d1: tenso
   %dv = ck.last_row_grad %d1, %v : (tensor<1xf32>, tensor<4xf32>) -> tensor<4xf32>
   return
 }
+
+// CHECK-LABEL: func.func @stored
+func.func @stored(%dy: tensor<4x64xf32>, %x: tensor<4x64xbf16>, %g: tensor<64xbf16>, %g32: tensor<64xf32>, %r: tensor<4xf32>,
+                  %codes: tensor<4x32xui8>, %dh: tensor<4x32xf32>, %o: tensor<8x6x16xbf16>, %k: tensor<4x6x16xbf16>,
+                  %p: tensor<8x6x6xf32>) {
+  // CHECK: ck.rms_norm_grad {{.*}} : (tensor<4x64xf32>, tensor<4x64xbf16>, tensor<64xbf16>, tensor<4xf32>) -> (tensor<4x64xf32>, tensor<64xf32>)
+  %dx0, %dg0 = ck.rms_norm_grad %dy, %x gamma %g rstd %r {wrt = ["input", "gamma"]}
+      : (tensor<4x64xf32>, tensor<4x64xbf16>, tensor<64xbf16>, tensor<4xf32>) -> (tensor<4x64xf32>, tensor<64xf32>)
+  // CHECK: ck.rms_norm_grad {{.*}} scales %{{[a-z0-9]+}} {codes = "int4", wrt = ["gamma"]}
+  %dg1 = ck.rms_norm_grad %dy, %codes gamma %g32 rstd %r scales %r {codes = "int4", wrt = ["gamma"]}
+      : (tensor<4x64xf32>, tensor<4x32xui8>, tensor<64xf32>, tensor<4xf32>, tensor<4xf32>) -> tensor<64xf32>
+  // CHECK: ck.glu_grad {{.*}} : (tensor<4x32xf32>, tensor<4x64xbf16>) -> tensor<4x64xf32>
+  %dg = ck.glu_grad %dh, %x {act = "silu"} : (tensor<4x32xf32>, tensor<4x64xbf16>) -> tensor<4x64xf32>
+  // CHECK: ck.activation_grad {{.*}} : (tensor<4x64xf32>, tensor<4x64xbf16>) -> tensor<4x64xf32>
+  %da = ck.activation_grad %dy, %x {kind = "silu"} : (tensor<4x64xf32>, tensor<4x64xbf16>) -> tensor<4x64xf32>
+  // CHECK: ck.attention_probs_grad {{.*}} -> (tensor<8x6x16xbf16>, tensor<4x6x16xbf16>, tensor<4x6x16xbf16>, tensor<8x6x6xf32>)
+  %dq, %dk, %dv, %ds = ck.attention_probs_grad %o, %o, %k, %k, %p
+      {heads = 8 : i64, kv_heads = 4 : i64, layout = "head_major", wrt = ["q", "k", "v"]}
+      : (tensor<8x6x16xbf16>, tensor<8x6x16xbf16>, tensor<4x6x16xbf16>, tensor<4x6x16xbf16>, tensor<8x6x6xf32>)
+      -> (tensor<8x6x16xbf16>, tensor<4x6x16xbf16>, tensor<4x6x16xbf16>, tensor<8x6x6xf32>)
+  return
+}

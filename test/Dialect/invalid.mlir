@@ -92,7 +92,7 @@ func.func @f(%x: tensor<4x64xf32>) {
 
 func.func @f(%x: tensor<4x64xf32>) {
   // expected-error @+1 {{'ck.rms_norm' op requires attribute 'eps'}}
-  %y = "ck.rms_norm"(%x) <{gain = "none"}> : (tensor<4x64xf32>) -> tensor<4x64xf32>
+  %y = "ck.rms_norm"(%x) <{gain = "none", operandSegmentSizes = array<i32: 1, 0, 0>}> : (tensor<4x64xf32>) -> tensor<4x64xf32>
   return
 }
 
@@ -167,7 +167,7 @@ func.func @f(%x: tensor<4x64xf32>) {
 // -----
 
 func.func @f(%x: tensor<4x64xf32>) {
-  // expected-error @+1 {{needs 2 results by its signature 'input[...T,E]:f32, gamma[E]:f32? -> output[...T,E]:f32, rstd[...T]:f32', got 1}}
+  // expected-error @+1 {{needs 2 results by its signature 'input[...T,E]:$X, gamma[E]:$G?, input_scale[...T]:f32? -> output[...T,E]:$X, rstd[...T]:f32', got 1}}
   %y = ck.rms_norm %x {eps = 0.5 : f64, gain = "none", save_rstd} : (tensor<4x64xf32>) -> tensor<4x64xf32>
   return
 }
@@ -504,5 +504,96 @@ func.func @f(%x: tensor<2x3x4xf32>) {
 func.func @f(%x: tensor<4x64xf32>) {
   // expected-error @+1 {{output: dtype $X is i32, but input has $X = f32}}
   %y = ck.copy %x : (tensor<4x64xf32>) -> tensor<4x64xi32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<4x64xf32>, %s: tensor<4xf32>) {
+  // expected-error @+1 {{'ck.rms_norm' op takes scales only with codes = "int8" or "int4"}}
+  %y = ck.rms_norm %x scales %s {eps = 0.5 : f64, gain = "none"} : (tensor<4x64xf32>, tensor<4xf32>) -> tensor<4x64xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<4x64xi8>) {
+  // expected-error @+1 {{'ck.rms_norm' op input_scale}}
+  %y = ck.rms_norm %x {eps = 0.5 : f64, gain = "none", codes = "int8"} : (tensor<4x64xi8>) -> tensor<4x64xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<4x32xui8>, %g: tensor<63xf32>, %s: tensor<4xf32>) {
+  // expected-error @+1 {{'ck.rms_norm' op gamma: dim}}
+  %y = ck.rms_norm %x, %g scales %s {eps = 0.5 : f64, codes = "int4"}
+      : (tensor<4x32xui8>, tensor<63xf32>, tensor<4xf32>) -> tensor<4x64xf32>
+  return
+}
+
+// -----
+
+func.func @f(%dy: tensor<4x64xf32>, %x: tensor<4x64xi32>, %r: tensor<4xf32>) {
+  // expected-error @+1 {{'ck.rms_norm_grad' op input must be f32 or bf16 with codes = "none", got 'i32'}}
+  %y = ck.rms_norm_grad %dy, %x rstd %r {gain = "none", wrt = ["input"]}
+      : (tensor<4x64xf32>, tensor<4x64xi32>, tensor<4xf32>) -> tensor<4x64xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<4x64xf32>) {
+  // expected-error @+1 {{'ck.rms_norm' op scale must be finite, got}}
+  %y = ck.rms_norm %x {eps = 0.5 : f64, gain = "none", scale = 0x7FF0000000000000 : f64} : (tensor<4x64xf32>) -> tensor<4x64xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<4x64xf32>, %b: tensor<64xf32>) {
+  // expected-error @+1 {{'ck.layer_norm' op takes beta only behind a gamma}}
+  %y = "ck.layer_norm"(%x, %b) <{eps = 0.5 : f64, operandSegmentSizes = array<i32: 1, 0, 1>}>
+      : (tensor<4x64xf32>, tensor<64xf32>) -> tensor<4x64xf32>
+  return
+}
+
+// -----
+
+func.func @f(%a: tensor<4x64xf32>, %b: tensor<4x64xbf16>) {
+  // expected-error @+1 {{'ck.add' op b: dtype $X is bf16, but a has $X = f32}}
+  %y = ck.add %a, %b : (tensor<4x64xf32>, tensor<4x64xbf16>) -> tensor<4x64xf32>
+  return
+}
+
+// -----
+
+func.func @f(%a: tensor<4x64xi32>) {
+  // expected-error @+1 {{'ck.activation' op operand #0 must be ranked tensor of 32-bit float or bfloat16 type values, but got 'tensor<4x64xi32>'}}
+  %y = ck.activation %a {kind = "relu"} : (tensor<4x64xi32>) -> tensor<4x64xi32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<4x64xf32>, %b: tensor<4xf32>) {
+  // expected-error @+1 {{'ck.bias_add' op bias: dim N is 4, but input has N = 64}}
+  %y = ck.bias_add %x, %b : (tensor<4x64xf32>, tensor<4xf32>) -> tensor<4x64xf32>
+  return
+}
+
+// -----
+
+func.func @f(%dst: tensor<16x512xf32>, %src: tensor<2x512xf32>, %pos: tensor<1xi32>) {
+  // expected-error @+1 {{'ck.update_rows' op pos: dim T is 1, but src has T = 2}}
+  %y = ck.update_rows %dst, %src at %pos : (tensor<16x512xf32>, tensor<2x512xf32>, tensor<1xi32>) -> tensor<16x512xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<4x64xf32>, %w: tensor<32x64xi32>) {
+  // expected-error @+1 {{'ck.clipped_linear' op}}
+  %y = ck.clipped_linear %x, %w : (tensor<4x64xf32>, tensor<32x64xi32>) -> tensor<4x32xf32>
   return
 }

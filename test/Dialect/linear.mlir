@@ -51,3 +51,23 @@ func.func @out_linear(%x: tensor<8x4x16xf32>, %w: tensor<8x64x16xf32>, %b: tenso
   %y = ck.out_linear %x, %w bias %b : (tensor<8x4x16xf32>, tensor<8x64x16xf32>, tensor<64xf32>) -> tensor<4x64xf32>
   return
 }
+
+// CHECK-LABEL: func.func @embedding_at_places
+func.func @embedding_at_places(%ids: tensor<4xi32>, %table: tensor<512x64x!ck.q8_0>, %places: tensor<8x64xf32>) {
+  // CHECK: ck.embedding %{{.*}}, %{{.*}} pos_emb %{{.*}} : (tensor<4xi32>, tensor<512x64x!ck.q8_0>, tensor<8x64xf32>) -> tensor<4x64xf32>
+  %x = ck.embedding %ids, %table pos_emb %places : (tensor<4xi32>, tensor<512x64x!ck.q8_0>, tensor<8x64xf32>) -> tensor<4x64xf32>
+  return
+}
+
+// CHECK-LABEL: func.func @clipped_linear
+func.func @clipped_linear(%x: tensor<4x64xf32>, %w: tensor<32x64xf16>, %bias: tensor<32xf32>, %a: tensor<1xf32>,
+                          %b: tensor<1xf32>, %c: tensor<1xf32>, %d: tensor<1xf32>) {
+  // CHECK: ck.clipped_linear %{{.*}}, %{{.*}} in_min %{{.*}} in_max %{{.*}} out_min %{{.*}} out_max %{{.*}} : (
+  %y = ck.clipped_linear %x, %w in_min %a in_max %b out_min %c out_max %d
+      : (tensor<4x64xf32>, tensor<32x64xf16>, tensor<1xf32>, tensor<1xf32>, tensor<1xf32>, tensor<1xf32>)
+      -> tensor<4x32xf32>
+  // CHECK: ck.clipped_linear %{{.*}}, %{{.*}} bias %{{.*}} out_max %{{[a-z0-9]+}} : (
+  %z = ck.clipped_linear %x, %w bias %bias out_max %d
+      : (tensor<4x64xf32>, tensor<32x64xf16>, tensor<32xf32>, tensor<1xf32>) -> tensor<4x32xf32>
+  return
+}

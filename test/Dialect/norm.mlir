@@ -14,6 +14,23 @@ func.func @rms_norm(%x: tensor<4x64xf32>, %xb: tensor<2x?x64xf32>, %g: tensor<64
   return
 }
 
+// CHECK-LABEL: func.func @rms_norm_stored
+func.func @rms_norm_stored(%x: tensor<4x64xbf16>, %g: tensor<64xf32>, %gb: tensor<64xbf16>, %i8: tensor<4x64xi8>,
+                           %codes: tensor<4x32xui8>, %s: tensor<4xf32>) {
+  // CHECK: ck.rms_norm %{{.*}}, %{{.*}} {eps = {{.*}}, scale = 8.000000e+00 : f64} : (tensor<4x64xbf16>, tensor<64xbf16>) -> tensor<4x64xbf16>
+  %a = ck.rms_norm %x, %gb {eps = 1.0e-5 : f64, scale = 8.0 : f64} : (tensor<4x64xbf16>, tensor<64xbf16>) -> tensor<4x64xbf16>
+  // CHECK: ck.rms_norm {{.*}}save_rstd} : (tensor<4x64xbf16>, tensor<64xf32>) -> (tensor<4x64xbf16>, tensor<4xf32>)
+  %b, %r = ck.rms_norm %x, %g {eps = 1.0e-5 : f64, save_rstd}
+      : (tensor<4x64xbf16>, tensor<64xf32>) -> (tensor<4x64xbf16>, tensor<4xf32>)
+  // CHECK: ck.rms_norm %{{.*}} scales %{{[a-z0-9]+}} {codes = "int8", eps = {{.*}}, gain = "none"} : (tensor<4x64xi8>, tensor<4xf32>) -> tensor<4x64xf32>
+  %c = ck.rms_norm %i8 scales %s {eps = 1.0e-5 : f64, codes = "int8", gain = "none"}
+      : (tensor<4x64xi8>, tensor<4xf32>) -> tensor<4x64xf32>
+  // CHECK: ck.rms_norm %{{.*}}, %{{.*}} scales %{{[a-z0-9]+}} {codes = "int4", eps = 1.000000e-05 : f64} : (tensor<4x32xui8>, tensor<64xf32>, tensor<4xf32>) -> tensor<4x64xf32>
+  %z = ck.rms_norm %codes, %g scales %s {eps = 1.0e-5 : f64, codes = "int4"}
+      : (tensor<4x32xui8>, tensor<64xf32>, tensor<4xf32>) -> tensor<4x64xf32>
+  return
+}
+
 // CHECK-LABEL: func.func @layer_norm
 func.func @layer_norm(%x: tensor<4x64xf32>, %g: tensor<64xf32>, %b: tensor<64xf32>) {
   // CHECK: ck.layer_norm %{{.*}}, %{{[a-z0-9]+}} {eps = 1.000000e-05 : f64} : (tensor<4x64xf32>, tensor<64xf32>) -> tensor<4x64xf32>
@@ -22,6 +39,8 @@ func.func @layer_norm(%x: tensor<4x64xf32>, %g: tensor<64xf32>, %b: tensor<64xf3
   // CHECK-SAME: -> (tensor<4x64xf32>, tensor<4xf32>, tensor<4xf32>)
   %z, %m, %r = ck.layer_norm %x, %g, %b {eps = 1.0e-5 : f64, save_stats}
       : (tensor<4x64xf32>, tensor<64xf32>, tensor<64xf32>) -> (tensor<4x64xf32>, tensor<4xf32>, tensor<4xf32>)
+  // CHECK: ck.layer_norm %{{[a-z0-9]+}} {checked = true, eps = 1.000000e-05 : f64} : (tensor<4x64xf32>) -> tensor<4x64xf32>
+  %c = ck.layer_norm %x {eps = 1.0e-5 : f64, checked = true} : (tensor<4x64xf32>) -> tensor<4x64xf32>
   return
 }
 

@@ -40,3 +40,25 @@ func.func @scale(%x: tensor<4x64xf32>, %s: tensor<1xf32>) {
   %z = ck.scale %x by %s : (tensor<4x64xf32>, tensor<1xf32>) -> tensor<4x64xf32>
   return
 }
+
+// CHECK-LABEL: func.func @bias_add
+func.func @bias_add(%x: tensor<4x64xf32>, %b: tensor<64xf32>) {
+  // CHECK: ck.bias_add %{{.*}}, %{{.*}} : (tensor<4x64xf32>, tensor<64xf32>) -> tensor<4x64xf32>
+  %y = ck.bias_add %x, %b : (tensor<4x64xf32>, tensor<64xf32>) -> tensor<4x64xf32>
+  return
+}
+
+// CHECK-LABEL: func.func @bf16
+func.func @bf16(%x: tensor<4x64xbf16>, %s: tensor<1xf32>) {
+  // CHECK: ck.activation %{{.*}} {checked = true, kind = "silu"} : (tensor<4x64xbf16>) -> tensor<4x64xbf16>
+  %a = ck.activation %x {kind = "silu", checked = true} : (tensor<4x64xbf16>) -> tensor<4x64xbf16>
+  // CHECK: ck.glu {{.*}} : (tensor<4x64xbf16>) -> tensor<4x32xbf16>
+  %g = ck.glu %x {act = "silu"} : (tensor<4x64xbf16>) -> tensor<4x32xbf16>
+  // CHECK: ck.add {{.*}} : (tensor<4x64xbf16>, tensor<4x64xbf16>) -> tensor<4x64xbf16>
+  %b = ck.add %x, %a : (tensor<4x64xbf16>, tensor<4x64xbf16>) -> tensor<4x64xbf16>
+  // CHECK: ck.mul {{.*}} : (tensor<4x64xbf16>, tensor<4x64xbf16>) -> tensor<4x64xbf16>
+  %m = ck.mul %x, %a : (tensor<4x64xbf16>, tensor<4x64xbf16>) -> tensor<4x64xbf16>
+  // CHECK: ck.scale {{.*}} : (tensor<4x64xbf16>, tensor<1xf32>) -> tensor<4x64xbf16>
+  %c = ck.scale %x by %s : (tensor<4x64xbf16>, tensor<1xf32>) -> tensor<4x64xbf16>
+  return
+}

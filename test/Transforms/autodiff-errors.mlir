@@ -98,3 +98,39 @@ func.func @f(%x: tensor<?x2xf32> {ck.input = "x", ck.wrt, ck.dims = ["T"]}) -> (
   %y = ck.concat %x, %x {axis = 0 : i64} : (tensor<?x2xf32>, tensor<?x2xf32>) -> tensor<?x2xf32>
   return %y : tensor<?x2xf32>
 }
+
+// -----
+
+func.func @f(%ids: tensor<4xi32> {ck.input = "ids"}, %table: tensor<5x3xf32> {ck.input = "table"},
+             %p: tensor<6x3xf32> {ck.input = "p", ck.wrt}) -> (tensor<4x3xf32> {ck.output = "y"}) attributes {ck.entry} {
+  // expected-error @+1 {{'ck.embedding' op cannot be differentiated: pos_emb has other rows than ids}}
+  %y = ck.embedding %ids, %table pos_emb %p : (tensor<4xi32>, tensor<5x3xf32>, tensor<6x3xf32>) -> tensor<4x3xf32>
+  return %y : tensor<4x3xf32>
+}
+
+// -----
+
+func.func @f(%x: tensor<4x8xf32> {ck.input = "x", ck.wrt}) -> (tensor<4x8xf32> {ck.output = "y"}) attributes {ck.entry} {
+  // expected-error @+1 {{'ck.layer_norm' op cannot be differentiated without gamma}}
+  %y = ck.layer_norm %x {eps = 1.0e-5 : f64} : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  return %y : tensor<4x8xf32>
+}
+
+// -----
+
+func.func @f(%x: tensor<4x8xf32> {ck.input = "x"}, %b: tensor<8xf32> {ck.input = "b", ck.wrt})
+    -> (tensor<4x8xf32> {ck.output = "y"}) attributes {ck.entry} {
+  // expected-error @+1 {{'bias'}}
+  %y = ck.bias_add %x, %b : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4x8xf32>
+  return %y : tensor<4x8xf32>
+}
+
+// -----
+
+func.func @f(%x: tensor<4x8xi8> {ck.input = "x"}, %s: tensor<4xf32> {ck.input = "s", ck.wrt})
+    -> (tensor<4x8xf32> {ck.output = "y"}) attributes {ck.entry} {
+  // expected-error @+1 {{'input_scale'}}
+  %y = ck.rms_norm %x scales %s {eps = 1.0e-5 : f64, gain = "none", codes = "int8"}
+      : (tensor<4x8xi8>, tensor<4xf32>) -> tensor<4x8xf32>
+  return %y : tensor<4x8xf32>
+}

@@ -45,6 +45,8 @@ static RankedTensorType f32Tensor(Operation *op, ArrayRef<int64_t> shape) {
 
 static ArrayRef<int64_t> shapeOf(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
 
+static Type elementTypeOf(Value value) { return cast<RankedTensorType>(value.getType()).getElementType(); }
+
 /// A cotangent of something that an op computes for its own adjoint cannot be followed.
 static LogicalResult refuseCotangent(Operation *op, Adjoint &adjoint, unsigned index, StringRef name) {
   if (!adjoint.cotangent(index))
@@ -59,12 +61,29 @@ static Value scaled(Adjoint &adjoint, Location loc, Value value, double factor) 
   return ScaleOp::create(adjoint.builder, loc, value.getType(), value, Value(), llvm::APFloat(factor));
 }
 
+/// `value` in f32, for a gradient op that takes nothing else. The op that reads it is `op`.
+static Value widened(Operation *op, Adjoint &adjoint, Value value) {
+  auto type = cast<RankedTensorType>(value.getType());
+  if (type.getElementType().isF32())
+    return value;
+  std::string name = valueName(value);
+  return ConvertOp::create(adjoint.builder, nameResults(op->getLoc(), {name.empty() ? "" : name + ".f32"}),
+                           type.clone(adjoint.builder.getF32Type()), value);
+}
+
 //===----------------------------------------------------------------------===//
 // Linear
 //===----------------------------------------------------------------------===//
 
 LogicalResult EmbeddingOp::buildAdjoint(Adjoint &adjoint) {
-  Names names = adjoint.wanted({"table"});
+  if (adjoint.needs("pos_emb")) {
+    if (!getPosEmb().getType().hasStaticShape() || getPosEmb().getType() != getOutput().getType())
+      return emitOpError("cannot be differentiated: pos_emb has other rows than ids");
+    adjoint.give("pos_emb", adjoint.cotangent(0));
+  }
+  if (!adjoint.needs("table"))
+    return success();
+  Names names = {"table"};
   int64_t rows = shapeOf(getTable())[0];
   if (ShapedType::isDynamic(rows))
     return emitOpError("cannot be differentiated: its table has a run-time number of rows");
@@ -137,14 +156,33 @@ Operation *RmsNormOp::prepareAdjoint(OpBuilder &builder, const AdjointOptions &)
                                 [](RmsNormOp op) { op.setSaveRstd(true); });
 }
 
+SmallVector<StringRef> RmsNormOp::getUndifferentiated() { return {"input_scale"}; }
+
 LogicalResult RmsNormOp::buildAdjoint(Adjoint &adjoint) {
   if (failed(refuseCotangent(*this, adjoint, 1, "rstd")))
     return failure();
   Names names = adjoint.wanted({"input", "gamma"});
-  auto gradient =
-      RmsNormGradOp::create(adjoint.builder, adjoint.loc(names), adjoint.types(names), adjoint.cotangent(0), getInput(),
-                            getGamma(), getRstd(), getGain(), ValueRange(), "none", wrtOf(adjoint, names));
-  adjoint.give(names, gradient.getResults());
+  Value input = getInput(), gamma = getGamma(), scales = getInputScale();
+  const bool isScaled = getScale() != 1.0;
+  const bool isCodes = getCodes() != "none";
+  // Gradient ops take both in one type.
+  if (gamma && (isScaled || isCodes || elementTypeOf(gamma) != elementTypeOf(input)))
+    gamma = widened(*this, adjoint, gamma);
+  if (!isCodes && (isScaled || (gamma && elementTypeOf(gamma) != elementTypeOf(input))))
+    input = widened(*this, adjoint, input);
+  // The norm is one of x = scale * input: the gradient of the input is scale times that of x. Of codes it is their
+  // scales that are multiplied.
+  if (isScaled) {
+    Value &factor = isCodes ? scales : input;
+    std::string name = valueName(factor);
+    factor = ScaleOp::create(adjoint.builder, nameResults(getLoc(), {name.empty() ? "" : name + ".scaled"}),
+                             factor.getType(), factor, Value(), llvm::APFloat(getScale()));
+  }
+  auto gradient = RmsNormGradOp::create(adjoint.builder, adjoint.loc(names), adjoint.types(names), adjoint.cotangent(0),
+                                        input, gamma, getRstd(), scales, getGain(), getCodes(), ValueRange(), "none",
+                                        wrtOf(adjoint, names));
+  for (auto [name, value] : llvm::zip(names, gradient.getResults()))
+    adjoint.give(name, name == "input" ? scaled(adjoint, adjoint.loc({"input"}), value, getScale()) : value);
   return success();
 }
 
@@ -159,10 +197,13 @@ Operation *LayerNormOp::prepareAdjoint(OpBuilder &builder, const AdjointOptions 
 LogicalResult LayerNormOp::buildAdjoint(Adjoint &adjoint) {
   if (failed(refuseCotangent(*this, adjoint, 1, "mean")) || failed(refuseCotangent(*this, adjoint, 2, "rstd")))
     return failure();
+  if (!getGamma())
+    return emitOpError("cannot be differentiated without gamma");
   Names names = adjoint.wanted({"input", "gamma", "beta"});
-  auto gradient = LayerNormGradOp::create(adjoint.builder, adjoint.loc(names), adjoint.types(names),
-                                          adjoint.cotangent(0), getInput(), getGamma(), getStats()[0], getStats()[1],
-                                          ValueRange(), "none", wrtOf(adjoint, names));
+  Value input = widened(*this, adjoint, getInput()), gamma = widened(*this, adjoint, getGamma());
+  auto gradient =
+      LayerNormGradOp::create(adjoint.builder, adjoint.loc(names), adjoint.types(names), adjoint.cotangent(0), input,
+                              gamma, getStats()[0], getStats()[1], ValueRange(), "none", wrtOf(adjoint, names));
   adjoint.give(names, gradient.getResults());
   return success();
 }
@@ -222,6 +263,7 @@ LogicalResult AttentionOp::buildAdjoint(Adjoint &adjoint) {
                        "\"token_major\" or \"head_major\", where the keys are the rows of the call");
   if (failed(refuseCotangent(*this, adjoint, 1, getSave())))
     return failure();
+  Value q = widened(*this, adjoint, getQ()), k = widened(*this, adjoint, getK()), v = widened(*this, adjoint, getV());
   if (getSave() == "probs") {
     if (!getSoftcap().isZero() || getSinks())
       return emitOpError("cannot be differentiated from its probabilities with a softcap or sinks; use save = \"lse\"");
@@ -236,16 +278,16 @@ LogicalResult AttentionOp::buildAdjoint(Adjoint &adjoint) {
     std::string saved = valueName(getSaved());
     results.push_back(saved.empty() ? "" : "d_" + saved);
     auto gradient = AttentionProbsGradOp::create(adjoint.builder, nameResults(getLoc(), results), types,
-                                                 adjoint.cotangent(0), getQ(), getK(), getV(), getSaved(), getHeads(),
-                                                 getKvHeads(), getLayout(), getScale(), wrtOf(adjoint, names));
+                                                 adjoint.cotangent(0), q, k, v, getSaved(), getHeads(), getKvHeads(),
+                                                 getLayout(), getScale(), wrtOf(adjoint, names));
     adjoint.give(names, gradient.getResults().take_front(names.size()));
     return success();
   }
   Names names = adjoint.wanted({"q", "k", "v", "sinks"});
-  auto gradient =
-      AttentionGradOp::create(adjoint.builder, adjoint.loc(names), adjoint.types(names), adjoint.cotangent(0), getQ(),
-                              getK(), getV(), getOutput(), getSaved(), getSinks(), getSeqs(), getHeads(), getKvHeads(),
-                              getLayout(), getMask(), getWindow(), getScale(), getSoftcap(), wrtOf(adjoint, names));
+  auto gradient = AttentionGradOp::create(adjoint.builder, adjoint.loc(names), adjoint.types(names),
+                                          adjoint.cotangent(0), q, k, v, widened(*this, adjoint, getOutput()),
+                                          getSaved(), getSinks(), getSeqs(), getHeads(), getKvHeads(), getLayout(),
+                                          getMask(), getWindow(), getScale(), getSoftcap(), wrtOf(adjoint, names));
   adjoint.give(names, gradient.getResults());
   return success();
 }
@@ -268,7 +310,7 @@ LogicalResult GluOp::buildAdjoint(Adjoint &adjoint) {
 }
 
 LogicalResult ActivationOp::buildAdjoint(Adjoint &adjoint) {
-  auto gradient = ActivationGradOp::create(adjoint.builder, adjoint.loc({"input"}), getInput().getType(),
+  auto gradient = ActivationGradOp::create(adjoint.builder, adjoint.loc({"input"}), adjoint.types({"input"})[0],
                                            adjoint.cotangent(0), getInput(), getKind(), getAlpha());
   adjoint.give("input", gradient);
   return success();
@@ -285,20 +327,27 @@ LogicalResult AddOp::buildAdjoint(Adjoint &adjoint) {
 
 LogicalResult MulOp::buildAdjoint(Adjoint &adjoint) {
   if (adjoint.needs("a"))
-    adjoint.give("a",
-                 MulOp::create(adjoint.builder, adjoint.loc({"a"}), getA().getType(), adjoint.cotangent(0), getB()));
+    adjoint.give("a", MulOp::create(adjoint.builder, adjoint.loc({"a"}), adjoint.types({"a"})[0], adjoint.cotangent(0),
+                                    widened(*this, adjoint, getB())));
   if (adjoint.needs("b"))
-    adjoint.give("b",
-                 MulOp::create(adjoint.builder, adjoint.loc({"b"}), getB().getType(), adjoint.cotangent(0), getA()));
+    adjoint.give("b", MulOp::create(adjoint.builder, adjoint.loc({"b"}), adjoint.types({"b"})[0], adjoint.cotangent(0),
+                                    widened(*this, adjoint, getA())));
   return success();
 }
 
 SmallVector<StringRef> ScaleOp::getUndifferentiated() { return {"by"}; }
 
 LogicalResult ScaleOp::buildAdjoint(Adjoint &adjoint) {
-  auto gradient = ScaleOp::create(adjoint.builder, adjoint.loc({"input"}), getInput().getType(), adjoint.cotangent(0),
-                                  getBy(), getFactor());
+  auto gradient = ScaleOp::create(adjoint.builder, adjoint.loc({"input"}), adjoint.types({"input"})[0],
+                                  adjoint.cotangent(0), getBy(), getFactor());
   adjoint.give("input", gradient);
+  return success();
+}
+
+SmallVector<StringRef> BiasAddOp::getUndifferentiated() { return {"bias"}; }
+
+LogicalResult BiasAddOp::buildAdjoint(Adjoint &adjoint) {
+  adjoint.give("input", adjoint.cotangent(0));
   return success();
 }
 

@@ -58,6 +58,17 @@ LogicalResult ck::verifyGain(Operation *op, StringRef gain, Value gamma) {
   return success();
 }
 
+LogicalResult ck::verifyCodes(Operation *op, StringRef codes, Value input, Value scales) {
+  if (codes != "none") // Types and presence follow from the signature.
+    return success();
+  if (scales)
+    return op->emitOpError("takes scales only with codes = \"int8\" or \"int4\"");
+  Type type = cast<ShapedType>(input.getType()).getElementType();
+  if (!type.isF32() && !type.isBF16())
+    return op->emitOpError() << "input must be f32 or bf16 with codes = \"none\", got " << type;
+  return success();
+}
+
 //===----------------------------------------------------------------------===//
 // Gradients
 //===----------------------------------------------------------------------===//
@@ -65,7 +76,8 @@ LogicalResult ck::verifyGain(Operation *op, StringRef gain, Value gamma) {
 LogicalResult QkvLinearGradOp::verify() { return verifyProjectionHeads(*this, getLayout(), getHeads(), getKvHeads()); }
 
 LogicalResult RmsNormGradOp::verify() {
-  if (failed(verifyGain(*this, getGain(), getGamma())))
+  if (failed(verifyGain(*this, getGain(), getGamma())) ||
+      failed(verifyCodes(*this, getCodes(), getInput(), getInputScale())))
     return failure();
   if (getGain() == "none" && llvm::is_contained(getWrt(), StringAttr::get(getContext(), "gamma")))
     return emitOpError("has no gamma to differentiate with gain = \"none\"");

@@ -24,7 +24,7 @@ bool ck::isAccumulated(StringRef mode, const Gradient &gradient) {
 std::string ck::gradientSignature(const GradientTable &table, ArrayAttr wrt, StringRef accumulate) {
   std::string inputs = table.operands, outputs;
   for (const Gradient &gradient : table.existing(wrt)) {
-    std::string text = "d_" + gradient.name + gradient.dims + ":f32";
+    std::string text = "d_" + gradient.name + gradient.dims + ":" + gradient.dtype;
     bool accumulated = isAccumulated(accumulate, gradient);
     if (accumulated)
       inputs += ", " + text;

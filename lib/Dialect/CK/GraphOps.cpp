@@ -17,6 +17,8 @@ using namespace ck;
 
 LogicalResult LinearOp::verify() { return verifyProjection(*this, getInput(), {{"weight", getWeight()}}); }
 
+LogicalResult ClippedLinearOp::verify() { return verifyProjection(*this, getInput(), {{"weight", getWeight()}}); }
+
 LogicalResult QkvLinearOp::verify() {
   if (failed(verifyProjection(*this, getInput(), {{"wq", getWq()}, {"wk", getWk()}, {"wv", getWv()}})))
     return failure();
@@ -30,12 +32,19 @@ LogicalResult HeadLinearOp::verify() {
 }
 
 LogicalResult RmsNormOp::verify() {
-  if (failed(verifyGain(*this, getGain(), getGamma())))
+  if (failed(verifyGain(*this, getGain(), getGamma())) ||
+      failed(verifyCodes(*this, getCodes(), getInput(), getInputScale())))
     return failure();
+  if (!std::isfinite(getScale()))
+    return emitOpError() << "scale must be finite, got " << getScale();
   return requireFinite(*this, "eps", getEps().convertToDouble(), 0);
 }
 
-LogicalResult LayerNormOp::verify() { return requireFinite(*this, "eps", getEps().convertToDouble(), 0); }
+LogicalResult LayerNormOp::verify() {
+  if (getBeta() && !getGamma())
+    return emitOpError("takes beta only behind a gamma");
+  return requireFinite(*this, "eps", getEps().convertToDouble(), 0);
+}
 
 LogicalResult QkNormOp::verify() { return requireFinite(*this, "eps", getEps().convertToDouble(), 0); }
 
@@ -44,24 +53,7 @@ LogicalResult ScaleOp::verify() {
   return std::isfinite(factor) ? success() : emitOpError() << "factor must be finite, got " << factor;
 }
 
-LogicalResult RopeTableOp::verify() {
-  if (getRotaryDim() % 2 != 0)
-    return emitOpError() << "rotary_dim must be even, got " << getRotaryDim();
-  double theta = getTheta().convertToDouble(), factor = getFactor().convertToDouble();
-  double low = getLowFreqFactor().convertToDouble(), high = getHighFreqFactor().convertToDouble();
-  if (!std::isfinite(theta) || theta <= 0)
-    return emitOpError() << "theta must be finite and positive, got " << theta;
-  if (!std::isfinite(factor) || factor <= 0)
-    return emitOpError() << "factor must be finite and positive, got " << factor;
-  if (getScaling() == "llama3") {
-    if (!std::isfinite(low) || !std::isfinite(high) || low <= 0 || high <= low)
-      return emitOpError() << "llama3 scaling needs 0 < low_freq_factor < high_freq_factor, got " << low << " and "
-                           << high;
-    if (getOriginalContext() <= 0)
-      return emitOpError() << "llama3 scaling needs a positive original_context, got " << getOriginalContext();
-  }
-  return success();
-}
+LogicalResult RopeTableOp::verify() { return verifyRotaryScaling(*this); }
 
 LogicalResult RopeOp::verify() {
   int64_t pairs = cast<RankedTensorType>(getCos().getType()).getDimSize(1);

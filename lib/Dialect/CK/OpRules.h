@@ -19,12 +19,16 @@ llvm::LogicalResult verifyProjection(mlir::Operation *op, mlir::Value input,
                                      llvm::ArrayRef<std::pair<llvm::StringRef, mlir::Value>> weights);
 /// Queries group evenly over keys.
 llvm::LogicalResult verifyAttentionHeads(mlir::Operation *op, int64_t heads, int64_t kvHeads);
+/// Frequencies and their scaling are numbers that make sense.
+llvm::LogicalResult verifyRotaryScaling(RopeTableOp op);
 /// A window belongs to the sliding mask.
 llvm::LogicalResult verifyWindow(mlir::Operation *op, llvm::StringRef mask, int64_t window);
 /// `alpha` belongs to some activations.
 llvm::LogicalResult verifyAlpha(mlir::Operation *op, llvm::StringRef kind, double alpha);
 /// `gain` says whether there is a gamma.
 llvm::LogicalResult verifyGain(mlir::Operation *op, llvm::StringRef gain, mlir::Value gamma);
+/// `codes` says whether `input` has scales; without codes it holds floats.
+llvm::LogicalResult verifyCodes(mlir::Operation *op, llvm::StringRef codes, mlir::Value input, mlir::Value scales);
 /// The lists of a gradient op name what it has, in order, and as many values as it adds to.
 llvm::LogicalResult verifyGradient(GradientOpInterface op);
 

@@ -320,6 +320,15 @@ std::string ck::concatSignature(ValueRange inputs, int64_t axis) {
   return text + " -> " + pieceOperand("output", rank, axis, total);
 }
 
+std::string ck::rotationSignature(StringRef layout, StringRef positions, StringRef from, StringRef to, bool hasK) {
+  const bool tokenMajor = layout == "token_major";
+  const std::string q = tokenMajor ? "[T,H*$head_dim]:" : "[H,T,$head_dim]:";
+  const std::string k = tokenMajor ? "[T,KV*$head_dim]:" : "[KV,T,$head_dim]:";
+  std::string text =
+      "q" + q + from.str() + ", k" + k + from.str() + "?, " + positions.str() + " -> q_out" + q + to.str();
+  return hasK ? text + ", k_out" + k + to.str() : text;
+}
+
 static Type elementTypeOf(Value value) { return cast<ShapedType>(value.getType()).getElementType(); }
 
 std::string ck::packSignature(Value input) {

@@ -26,8 +26,9 @@ std::string ck::dtypeName(Type type) {
     return "f16";
   if (type.isBF16())
     return "bf16";
-  if (type.isSignlessInteger() && llvm::is_contained({8u, 16u, 32u, 64u}, type.getIntOrFloatBitWidth()))
-    return "i" + std::to_string(type.getIntOrFloatBitWidth());
+  if (auto integer = dyn_cast<IntegerType>(type); integer && !integer.isSigned())
+    if (llvm::is_contained({8u, 16u, 32u, 64u}, integer.getWidth()))
+      return (integer.isUnsigned() ? "u" : "i") + std::to_string(integer.getWidth());
   return "";
 }
 
@@ -52,6 +53,10 @@ Type ck::parseDtype(MLIRContext *context, StringRef name) {
       .Case("i16", [&]() -> Type { return builder.getIntegerType(16); })
       .Case("i32", [&]() -> Type { return builder.getI32Type(); })
       .Case("i64", [&]() -> Type { return builder.getI64Type(); })
+      .Case("u8", [&]() -> Type { return builder.getIntegerType(8, /*isSigned=*/false); })
+      .Case("u16", [&]() -> Type { return builder.getIntegerType(16, /*isSigned=*/false); })
+      .Case("u32", [&]() -> Type { return builder.getIntegerType(32, /*isSigned=*/false); })
+      .Case("u64", [&]() -> Type { return builder.getIntegerType(64, /*isSigned=*/false); })
       .Case("q4_0", [&]() -> Type { return Q4_0Type::get(context); })
       .Case("q4_1", [&]() -> Type { return Q4_1Type::get(context); })
       .Case("q4_k", [&]() -> Type { return Q4_KType::get(context); })

@@ -14,8 +14,11 @@ def CK_RopeTableOp : CK_GraphOp<"rope_table"> {
   let description = [{
     For row s and pair i: `angle = s * f(i)`, `f(i) = theta^(-2i / rotary_dim)` adjusted by `scaling`:
     `none`; `linear` (f / factor); `llama3` (wavelengths above `original_context / low_freq_factor` are divided by
-    `factor`, those below `original_context / high_freq_factor` kept, between them interpolated). Frequencies and angles are in double
-    precision, the results rounded once. (Su et al., RoFormer, 2021; Llama 3.1 model card.)
+    `factor`, those below `original_context / high_freq_factor` kept, between them interpolated); `yarn` (pairs that turn
+    less than `beta_slow` times in `original_context` are divided by `factor`, those that turn more than `beta_fast` times
+    kept, between them interpolated; all are multiplied by the attention factors of `mscale`, `mscale_all_dim`).
+    Frequencies and angles are in double precision, the results rounded once. (Su et al., RoFormer, 2021; Llama 3.1 model
+    card; Peng et al., YaRN, 2023.)
 
     Example:
 
@@ -26,11 +29,15 @@ def CK_RopeTableOp : CK_GraphOp<"rope_table"> {
   }];
   let arguments = (ins ConfinedAttr<I64Attr, [IntPositive]>:$rows, ConfinedAttr<I64Attr, [IntPositive]>:$rotary_dim,
                    F64Attr:$theta,
-                   CK_KeywordOr<["none", "linear", "llama3"], "none">:$scaling,
+                   CK_KeywordOr<["none", "linear", "llama3", "yarn"], "none">:$scaling,
                    DefaultValuedAttr<F64Attr, "1.0">:$factor,
                    DefaultValuedAttr<F64Attr, "1.0">:$low_freq_factor,
                    DefaultValuedAttr<F64Attr, "4.0">:$high_freq_factor,
-                   DefaultValuedAttr<I64Attr, "0">:$original_context);
+                   DefaultValuedAttr<I64Attr, "0">:$original_context,
+                   CK_Real<"32.0">:$beta_fast,
+                   CK_Real<"1.0">:$beta_slow,
+                   CK_Real<"1.0">:$mscale,
+                   CK_Real<"0.0">:$mscale_all_dim);
   let results = (outs AnyRankedTensor:$cos, AnyRankedTensor:$sin);
   let signatureBody = [{ return " -> cos[$rows,$rotary_dim/2]:f32, sin[$rows,$rotary_dim/2]:f32"; }];
   let assemblyFormat = "attr-dict `:` functional-type(operands, results)";
@@ -54,22 +61,17 @@ def CK_RopeOp : CK_GraphOp<"rope", [
         -> (tensor<4x64xf32>, tensor<4x32xf32>)
     ```
   }];
-  let arguments = (ins AnyRankedTensor:$q, Optional<AnyRankedTensor>:$k, AnyRankedTensor:$pos, AnyRankedTensor:$cos,
+  let arguments = (ins CK_Floats:$q, Optional<CK_Floats>:$k, AnyRankedTensor:$pos, AnyRankedTensor:$cos,
                    AnyRankedTensor:$sin,
                    CK_Keyword<["half", "adjacent"]>:$pairing,
                    ConfinedAttr<I64Attr, [IntPositive]>:$head_dim,
                    CK_KeywordOr<["token_major", "head_major"], "token_major">:$layout,
                    DefaultValuedAttr<BoolAttr, "false">:$inverse);
-  let results = (outs AnyRankedTensor:$q_out, Optional<AnyRankedTensor>:$k_out);
+  let results = (outs CK_Floats:$q_out, Optional<CK_Floats>:$k_out);
   let rowwise = "true";
   let signatureBody = [{
-    bool tokenMajor = op.getLayout() == "token_major";
-    std::string text = tokenMajor
-        ? "q[T,H*$head_dim]:f32, k[T,KV*$head_dim]:f32?, pos[T]:i32, cos[S,P]:f32, sin[S,P]:f32 -> q_out[T,H*$head_dim]:f32"
-        : "q[H,T,$head_dim]:f32, k[KV,T,$head_dim]:f32?, pos[T]:i32, cos[S,P]:f32, sin[S,P]:f32 -> q_out[H,T,$head_dim]:f32";
-    if (op.getK())
-      text += tokenMajor ? ", k_out[T,KV*$head_dim]:f32" : ", k_out[KV,T,$head_dim]:f32";
-    return text;
+    return ::ck::rotationSignature(op.getLayout(), "pos[T]:i32, cos[S,P]:f32, sin[S,P]:f32", "$X", "$X",
+                                   static_cast<bool>(op.getK()));
   }];
   let assemblyFormat = [{
     $q (`,` $k^)? `pos` $pos `tables` $cos `,` $sin attr-dict `:` functional-type(operands, results)
@@ -98,7 +100,7 @@ def CK_AttentionOp : CK_GraphOp<"attention", [CK_DifferentiableSaving, AttrSized
         : (tensor<4x64xf32>, tensor<4x128x8xf32>, tensor<4x128x8xf32>, tensor<4xi32>) -> tensor<4x64xf32>
     ```
   }];
-  let arguments = (ins AnyRankedTensor:$q, AnyRankedTensor:$k, AnyRankedTensor:$v, Optional<AnyRankedTensor>:$pos,
+  let arguments = (ins CK_Floats:$q, AnyRankedTensor:$k, AnyRankedTensor:$v, Optional<AnyRankedTensor>:$pos,
                    Optional<AnyRankedTensor>:$sinks, Optional<AnyRankedTensor>:$seqs,
                    ConfinedAttr<I64Attr, [IntPositive]>:$heads, ConfinedAttr<I64Attr, [IntPositive]>:$kv_heads,
                    CK_Keyword<["cache", "token_major", "head_major"]>:$layout,
@@ -113,7 +115,7 @@ def CK_AttentionOp : CK_GraphOp<"attention", [CK_DifferentiableSaving, AttrSized
     ::llvm::StringRef layout = op.getLayout();
     std::string q = layout == "head_major" ? "[$heads,T,D]" : "[T,$heads*D]";
     std::string kv = layout == "cache" ? "[$kv_heads,S,D]" : layout == "head_major" ? "[$kv_heads,T,D]" : "[T,$kv_heads*D]";
-    std::string text = "q" + q + ":f32, k" + kv + ":$C, v" + kv + ":$C, pos[T]:i32?, sinks[$heads]:f32?, seqs[B]:i32? -> output" + q + ":f32";
+    std::string text = "q" + q + ":$Q, k" + kv + ":$C, v" + kv + ":$C, pos[T]:i32?, sinks[$heads]:f32?, seqs[B]:i32? -> output" + q + ":$Q";
     if (op.getSave() == "probs")
       return text + ", probs[$heads,T,T]:f32";
     return op.getSave() == "lse" ? text + ", lse[$heads,T]:f32" : text;

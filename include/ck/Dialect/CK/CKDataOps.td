@@ -131,4 +131,22 @@ def CK_ArgmaxOp : CK_GraphOp<"argmax"> {
   let assemblyFormat = "$input attr-dict `:` functional-type(operands, results)";
 }
 
+def CK_UpdateRowsOp : CK_GraphOp<"update_rows"> {
+  let summary = "writes rows at given places";
+  let description = [{
+    Row `pos[t]` of the result is `src[t,:]`, row after row; the others are those of `dst`. A position outside `dst` fails at
+    run time before anything is written.
+
+    Example:
+
+    ```mlir
+    %y = ck.update_rows %dst, %src at %pos : (tensor<16x512xf32>, tensor<1x512xf32>, tensor<1xi32>) -> tensor<16x512xf32>
+    ```
+  }];
+  let arguments = (ins AnyRankedTensor:$dst, AnyRankedTensor:$src, AnyRankedTensor:$pos);
+  let results = (outs AnyRankedTensor:$result);
+  let signatureBody = [{ return "dst[S,V]:$X, src[T,V]:$X, pos[T]:i32 -> dst[S,V]:$X|="; }];
+  let assemblyFormat = "$dst `,` $src `at` $pos attr-dict `:` functional-type(operands, results)";
+}
+
 #endif // CK_DATAOPS_TD

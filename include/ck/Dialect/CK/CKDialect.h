@@ -95,6 +95,9 @@ std::string transposeSignature(llvm::ArrayRef<int64_t> perm);
 std::string splitSignature(mlir::Value input, int64_t axis, llvm::ArrayRef<int64_t> sizes);
 std::string concatSignature(mlir::ValueRange inputs, int64_t axis);
 std::string packSignature(mlir::Value input);
+/// Of a rotation: q and maybe k of type `from`, further operands `positions`, results of type `to`.
+std::string rotationSignature(llvm::StringRef layout, llvm::StringRef positions, llvm::StringRef from,
+                              llvm::StringRef to, bool hasK);
 /// Name of the element type of what a projection of `input` gives: bf16 for bf16, else f32.
 std::string projectedDtype(mlir::Value input);
 

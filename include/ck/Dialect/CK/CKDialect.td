@@ -34,6 +34,7 @@ def CK_Dialect : Dialect {
     | `ck.grad = @sym` | result | the gradient of a trainable buffer |
     | `ck.const = @sym` | result of `@init` (argument in PLAN) | a constant computed at load |
     | `ck.layer = 3` | op | the layer of the model that it belongs to |
+    | `ck.params = ["eps"]` | op of a fusion's pattern | attributes that may have any value |
     | `ck.backward`, `ck.remat` | op | it was made by `--ck-autodiff`, or computes something once more |
     | `ck.arena_bytes`, `ck.thread_scratch_bytes` | function | what planning reserved |
     | `ck.model`, `ck.numerics`, `ck.plan` | module | name, loosest numerics class allowed, sizes of const and state arenas |
@@ -96,6 +97,19 @@ class CK_TypedGraphOp<string mnemonic, list<Trait> traits = []>
 /// An op of the GRAPH phase whose result types follow from its operands and attributes.
 class CK_GraphOp<string mnemonic, list<Trait> traits = []>
     : CK_TypedGraphOp<mnemonic, traits # [InferTypeOpInterface]>;
+
+/// Activations and what works on them: numbers in f32 or bf16, which are computed in f32.
+def CK_Floats : RankedTensorOf<[F32, BF16]>;
+
+def CK_Positive : ConfinedAttr<I64Attr, [IntPositive]>;
+def CK_Flag : DefaultValuedAttr<BoolAttr, "false">;
+
+/// An f64 attribute that C++ sees as a double.
+def CK_Double : FloatAttrBase<F64, "64-bit float attribute"> {
+  let returnType = "double";
+  let convertFromStorage = "$_self.getValueAsDouble()";
+}
+class CK_Real<string value> : DefaultValuedAttr<CK_Double, value>;
 
 /// A string attribute out of a closed list.
 class CK_Keyword<list<string> values>

@@ -3,7 +3,7 @@
 // `x_grad` computes what the cotangents of `x`'s results, its operands `d_<result>`, say about its operands. `wrt` names
 // those whose gradients are wanted, in the order of the signature; the gradient of `input` is the result `d_input`.
 // `accumulate` names a group of gradients that are added to operands of the same names, given behind `into`. Gradients are
-// f32 whatever their operands are stored in; a weight of blocks is frozen and has none.
+// f32 whatever their operands are stored in, except where an op says otherwise; a weight of blocks is frozen and has none.
 //
 //===----------------------------------------------------------------------===//
 #ifndef CK_GRADOPS_TD
@@ -185,14 +185,16 @@ def CK_EmbeddingGradOp : CK_GradOp<"embedding_grad",
 //===----------------------------------------------------------------------===//
 
 def CK_RmsNormGradOp : CK_GradOp<"rms_norm_grad",
-    (ins AnyRankedTensor:$d_output, AnyRankedTensor:$input, Optional<AnyRankedTensor>:$gamma, AnyRankedTensor:$rstd,
-         CK_KeywordOr<["none", "weight", "one_plus_weight"], "weight">:$gain), 1, ["params", "input", "all"],
+    (ins AnyRankedTensor:$d_output, AnyRankedTensor:$input, Optional<CK_Floats>:$gamma, AnyRankedTensor:$rstd,
+         Optional<AnyRankedTensor>:$input_scale, DefaultValuedStrAttr<CK_NormGain, "weight">:$gain,
+         CK_KeywordOr<["none", "int8", "int4"], "none">:$codes), 1, ["params", "input", "all"],
     [AttrSizedOperandSegments]> {
   let summary = "gradient of ck.rms_norm";
   let description = [{
     With `x = input`, `r = rstd` and the gain g of the op:
     `d_input[t,e] = r[t] * (g[e] d_output[t,e] - x[t,e] r[t]^2 mean_e'(g[e'] d_output[t,e'] x[t,e']))`,
-    `d_gamma[e] = sum_t d_output[t,e] * x[t,e] * r[t]`.
+    `d_gamma[e] = sum_t d_output[t,e] * x[t,e] * r[t]`. The input may be codes with `input_scale`, as in `ck.rms_norm`; then
+    x is what they stand for. The factor `scale` of that op has no part here.
 
     Example:
 
@@ -202,11 +204,14 @@ def CK_RmsNormGradOp : CK_GradOp<"rms_norm_grad",
     ```
   }];
   let tableBody = [{
-    return {"d_output[...T,E]:f32, input[...T,E]:f32, gamma[E]:f32?, rstd[...T]:f32",
-            {{"input", "[...T,E]"}, {"gamma", "[E]", true}}};
+    std::string E = op.getCodes() == "int4" ? "2*B" : "E";
+    std::string input = op.getCodes() == "none" ? "E]:$X" : op.getCodes() == "int8" ? "E]:i8" : "B]:u8";
+    return {"d_output[...T," + E + "]:f32, input[...T," + input + ", gamma[" + E + "]:$G?, rstd[...T]:f32, " +
+                "input_scale[...T]:f32" + (op.getCodes() == "none" ? "?" : ""),
+            {{"input", "[...T," + E + "]"}, {"gamma", "[" + E + "]", true}}};
   }];
   let assemblyFormat = [{
-    $d_output `,` $input (`gamma` $gamma^)? `rstd` $rstd (`into` $into^)? attr-dict
+    $d_output `,` $input (`gamma` $gamma^)? `rstd` $rstd (`scales` $input_scale^)? (`into` $into^)? attr-dict
     `:` functional-type(operands, results)
   }];
   let hasVerifier = 1;
@@ -316,13 +321,13 @@ def CK_AttentionGradOp : CK_GradOp<"attention_grad",
 }
 
 def CK_AttentionProbsGradOp : CK_GradOp<"attention_probs_grad",
-    (ins AnyRankedTensor:$d_output, AnyRankedTensor:$q, AnyRankedTensor:$k, AnyRankedTensor:$v, AnyRankedTensor:$probs,
+    (ins CK_Floats:$d_output, CK_Floats:$q, CK_Floats:$k, CK_Floats:$v, AnyRankedTensor:$probs,
          ConfinedAttr<I64Attr, [IntPositive]>:$heads, ConfinedAttr<I64Attr, [IntPositive]>:$kv_heads,
          CK_Keyword<["token_major", "head_major"]>:$layout, DefaultValuedAttr<F64Attr, "0.0">:$scale), 1, []> {
   let summary = "gradient of ck.attention from its stored probabilities";
   let description = [{
     As `ck.attention_grad`, with `p = probs` from `save = "probs"`: the mask is where p is 0. Softcap and sinks have no part
-    in it. `d_scores[h,t,j] = p * (d_output[t,h,:] . v[g,j,:] - sum_j' p (d_output[t,h,:] . v[g,j',:]))` is always a
+    in it. Operands and gradients, but for the probabilities and their scores, are f32 or all bf16. `d_scores[h,t,j] = p * (d_output[t,h,:] . v[g,j,:] - sum_j' p (d_output[t,h,:] . v[g,j',:]))` is always a
     result, the last one.
 
     Example:
@@ -336,8 +341,11 @@ def CK_AttentionProbsGradOp : CK_GradOp<"attention_probs_grad",
   }];
   let tableBody = [{
     std::string q = ::ck::headDims("$heads", op.getLayout(), "D"), k = ::ck::headDims("$kv_heads", op.getLayout(), "D");
-    return {"d_output" + q + ":f32, q" + q + ":f32, k" + k + ":f32, v" + k + ":f32, probs[$heads,T,T]:f32",
-            {{"q", q}, {"k", k}, {"v", k}, {"scores", "[$heads,T,T]", false, true}}};
+    return {"d_output" + q + ":$G, q" + q + ":$G, k" + k + ":$G, v" + k + ":$G, probs[$heads,T,T]:f32",
+            {{"q", q, false, false, "$G"},
+             {"k", k, false, false, "$G"},
+             {"v", k, false, false, "$G"},
+             {"scores", "[$heads,T,T]", false, true}}};
   }];
   let assemblyFormat = [{
     $d_output `,` $q `,` $k `,` $v `,` $probs attr-dict `:` functional-type(operands, results)
@@ -362,13 +370,13 @@ def CK_GluGradOp : CK_GraphOp<"glu_grad"> {
         : (tensor<4x172xf32>, tensor<4x172xf32>, tensor<4x172xf32>) -> (tensor<4x172xf32>, tensor<4x172xf32>)
     ```
   }];
-  let arguments = (ins AnyRankedTensor:$d_output, AnyRankedTensor:$gate, Optional<AnyRankedTensor>:$up,
+  let arguments = (ins AnyRankedTensor:$d_output, CK_Floats:$gate, Optional<CK_Floats>:$up,
                    CK_Keyword<CK_GluKinds>:$act);
   let results = (outs AnyRankedTensor:$d_gate, Optional<AnyRankedTensor>:$d_up);
   let rowwise = "true";
   let signatureBody = [{
-    return op.getUp() ? "d_output[...T,F]:f32, gate[...T,F]:f32, up[...T,F]:f32 -> d_gate[...T,F]:f32, d_up[...T,F]:f32"
-                      : "d_output[...T,F]:f32, gate[...T,2*F]:f32, up[...T,F]:f32? -> d_gate[...T,2*F]:f32";
+    return op.getUp() ? "d_output[...T,F]:f32, gate[...T,F]:$X, up[...T,F]:$X -> d_gate[...T,F]:f32, d_up[...T,F]:f32"
+                      : "d_output[...T,F]:f32, gate[...T,2*F]:$X, up[...T,F]:$X? -> d_gate[...T,2*F]:f32";
   }];
   let assemblyFormat = "$d_output `,` $gate (`,` $up^)? attr-dict `:` functional-type(operands, results)";
 }
@@ -385,11 +393,11 @@ def CK_ActivationGradOp : CK_GraphOp<"activation_grad"> {
     %dx = ck.activation_grad %dy, %x {kind = "gelu_tanh"} : (tensor<4x64xf32>, tensor<4x64xf32>) -> tensor<4x64xf32>
     ```
   }];
-  let arguments = (ins AnyRankedTensor:$d_output, AnyRankedTensor:$input, CK_Keyword<CK_ActivationKinds>:$kind,
+  let arguments = (ins AnyRankedTensor:$d_output, CK_Floats:$input, CK_Keyword<CK_ActivationKinds>:$kind,
                    DefaultValuedAttr<F64Attr, "0.0">:$alpha);
   let results = (outs AnyRankedTensor:$d_input);
   let rowwise = "true";
-  let signatureBody = [{ return "d_output[...N]:f32, input[...N]:f32 -> d_input[...N]:f32"; }];
+  let signatureBody = [{ return "d_output[...N]:f32, input[...N]:$X -> d_input[...N]:f32"; }];
   let assemblyFormat = "$d_output `,` $input attr-dict `:` functional-type(operands, results)";
   let hasVerifier = 1;
 }

@@ -14,7 +14,9 @@ include "mlir/IR/BuiltinAttributes.td"
 def CK_EmbeddingOp : CK_GraphOp<"embedding", [CK_Differentiable]> {
   let summary = "gathers rows of a table";
   let description = [{
-    `output[t,:] = table[ids[t],:]`, widened or de-quantised exactly. An id outside `[0, V)` fails at run time and names index, id and vocabulary.
+    `output[t,:] = table[ids[t],:] + pos_emb[t,:]`, the table widened or de-quantised exactly; without `pos_emb`, the row of
+    the table alone. An id outside `[0, V)` fails at run time and names index, id and vocabulary; so do more rows than
+    `pos_emb` has.
 
     Example:
 
@@ -22,11 +24,14 @@ def CK_EmbeddingOp : CK_GraphOp<"embedding", [CK_Differentiable]> {
     %x = ck.embedding %ids, %table : (tensor<4xi32>, tensor<512x64xf32>) -> tensor<4x64xf32>
     ```
   }];
-  let arguments = (ins AnyRankedTensor:$ids, AnyRankedTensor:$table);
+  let arguments = (ins AnyRankedTensor:$ids, AnyRankedTensor:$table, Optional<AnyRankedTensor>:$pos_emb);
   let results = (outs AnyRankedTensor:$output);
-  let rowwise = "true";
-  let signatureBody = [{ return "ids[T]:i32, table[V,E]:$W -> output[T,E]:f32"; }];
-  let assemblyFormat = "$ids `,` $table attr-dict `:` functional-type(operands, results)";
+  let builders = [OpBuilder<(ins "::mlir::Value":$ids, "::mlir::Value":$table),
+                            [{ build($_builder, $_state, ids, table, ::mlir::Value()); }]>];
+  // Rows of pos_emb go by the place of a row among all.
+  let rowwise = "!getPosEmb()";
+  let signatureBody = [{ return "ids[T]:i32, table[V,E]:$W, pos_emb[S,E]:f32? -> output[T,E]:f32"; }];
+  let assemblyFormat = "$ids `,` $table (`pos_emb` $pos_emb^)? attr-dict `:` functional-type(operands, results)";
 }
 
 def CK_LinearOp : CK_GraphOp<"linear", [CK_Differentiable, ProjectionOpInterface]> {
@@ -52,6 +57,36 @@ def CK_LinearOp : CK_GraphOp<"linear", [CK_Differentiable, ProjectionOpInterface
     return "input[...T,K]:$A, weight[N,K]:$W, bias[N]:f32? -> output[...T,N]:" + ::ck::projectedDtype(op.getInput());
   }];
   let assemblyFormat = "$input `,` $weight (`bias` $bias^)? attr-dict `:` functional-type(operands, results)";
+  let hasVerifier = 1;
+}
+
+def CK_ClippedLinearOp : CK_GraphOp<"clipped_linear", [AttrSizedOperandSegments]> {
+  let summary = "a projection between two clamps";
+  let description = [{
+    `output = clamp(ck.linear(clamp(input, in_min, in_max)), out_min, out_max)`; an absent bound does not bind, a NaN
+    passes.
+
+    Example:
+
+    ```mlir
+    %y = ck.clipped_linear %x, %w in_min %a in_max %b out_min %c out_max %d
+        : (tensor<4x64xf32>, tensor<32x64xf16>, tensor<1xf32>, tensor<1xf32>, tensor<1xf32>, tensor<1xf32>)
+        -> tensor<4x32xf32>
+    ```
+  }];
+  let arguments = (ins AnyRankedTensor:$input, AnyRankedTensor:$weight, Optional<AnyRankedTensor>:$bias,
+                   Optional<AnyRankedTensor>:$in_min, Optional<AnyRankedTensor>:$in_max,
+                   Optional<AnyRankedTensor>:$out_min, Optional<AnyRankedTensor>:$out_max);
+  let results = (outs AnyRankedTensor:$output);
+  let rowwise = "true";
+  let signatureBody = [{
+    return "input[...T,K]:f32, weight[N,K]:$W, bias[N]:f32?, in_min[1]:f32?, in_max[1]:f32?, out_min[1]:f32?, "
+           "out_max[1]:f32? -> output[...T,N]:f32";
+  }];
+  let assemblyFormat = [{
+    $input `,` $weight (`bias` $bias^)? (`in_min` $in_min^)? (`in_max` $in_max^)? (`out_min` $out_min^)?
+    (`out_max` $out_max^)? attr-dict `:` functional-type(operands, results)
+  }];
   let hasVerifier = 1;
 }
 

@@ -16,11 +16,12 @@
 
 namespace ck {
 
-/// One gradient: result `d_<name>` of f32 with the dims `dims`, in brackets.
+/// One gradient: result `d_<name>` of type `dtype` with the dims `dims`, in brackets.
 struct Gradient {
   std::string name, dims;
   bool parameter = false; ///< of a weight, bias or gain rather than of an activation
   bool always = false;    ///< exists whatever `wrt` says
+  std::string dtype = "f32";
 };
 
 /// The operands of a gradient op, as the input side of a signature, and its gradients in their order.

@@ -205,8 +205,8 @@ Value DecoderBuilder::add(StringRef name, Value a, Value b) {
 
 Value DecoderBuilder::embed(Value ids, Value positions) {
   Type rows = tensor({sizes.tokens, sizes.embed});
-  Value words = EmbeddingOp::create(builder, named("token_rows"), rows, ids, param("token_emb"));
-  Value places = EmbeddingOp::create(builder, named("pos_rows"), rows, positions, param("pos_emb"));
+  Value words = EmbeddingOp::create(builder, named("token_rows"), rows, ids, param("token_emb"), Value());
+  Value places = EmbeddingOp::create(builder, named("pos_rows"), rows, positions, param("pos_emb"), Value());
   Value sum = add("embedded_input", words, places);
   sum.getDefiningOp()->setLoc(namedLists({{"input", "embedded_input"}}));
   return sum;

@@ -1,8 +1,8 @@
 //===- AutodiffTest.cpp - gradients against finite differences ------------===//
 //
-// Every graph of graphs.mlir is differentiated, also with sums folded into gradients and with layers computed again,
-// and each gradient is compared with central differences of the graph as it was. Everything runs in double precision on
-// the references, which are tested on their own, so that what is tested here is differentiation.
+// Every graph of graphs.mlir and stored-graphs.mlir is differentiated, also with sums folded into gradients and with
+// layers computed again, and each gradient is compared with central differences of the graph as it was. Everything runs
+// in double precision on the references, which are tested on their own, so that what is tested here is differentiation.
 //
 //===----------------------------------------------------------------------===//
 #include "Interpreter.h"
@@ -23,14 +23,16 @@ using reference::Tensor;
 
 namespace {
 
-/// The graphs of the file, as text.
+/// The graphs of the files, as text.
 std::vector<std::string> graphs() {
-  auto file = llvm::MemoryBuffer::getFile(std::string(CK_SOURCE_DIR) + "/test/unit/Autodiff/graphs.mlir");
   std::vector<std::string> texts;
-  SmallVector<StringRef> parts;
-  (*file)->getBuffer().split(parts, "// -----");
-  for (StringRef part : parts)
-    texts.push_back(part.str());
+  for (const char *name : {"graphs.mlir", "stored-graphs.mlir"}) {
+    auto file = llvm::MemoryBuffer::getFile(std::string(CK_SOURCE_DIR) + "/test/unit/Autodiff/" + name);
+    SmallVector<StringRef> parts;
+    (*file)->getBuffer().split(parts, "// -----");
+    for (StringRef part : parts)
+      texts.push_back(part.str());
+  }
   return texts;
 }
 

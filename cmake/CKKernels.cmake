@@ -24,8 +24,19 @@ function(ck_generate_kernels)
   endif()
   file(GLOB_RECURSE maps CONFIGURE_DEPENDS ${A_MAPS}/*.json)
   set(sources)
+  set(headers)
   if(A_SOURCES)
     set(sources --sources ${A_SOURCES})
+    # Named as outputs, so that a kernel is compiled anew in the same run in which its arguments change.
+    foreach(map ${maps})
+      file(STRINGS ${map} lines REGEX "\"source\"")
+      string(REGEX MATCHALL "\"source\": *\"[^\"]*\"" entries "${lines}")
+      foreach(entry ${entries})
+        string(REGEX REPLACE ".*\"([^\"]*)\"$" "${A_SOURCES}/\\1.inc" header "${entry}")
+        list(APPEND headers ${header})
+      endforeach()
+    endforeach()
+    list(REMOVE_DUPLICATES headers)
   endif()
   set(stamp ${CMAKE_CURRENT_BINARY_DIR}/${A_TARGET}.stamp)
   # The list of maps is a dependency too: a map that was removed must leave the table.
@@ -33,7 +44,7 @@ function(ck_generate_kernels)
   file(CONFIGURE OUTPUT ${list} CONTENT "${maps}\n")
   add_custom_command(
     OUTPUT ${stamp}
-    BYPRODUCTS ${A_HEADER} ${A_REGISTRY}
+    BYPRODUCTS ${A_HEADER} ${A_REGISTRY} ${headers}
     COMMAND ck-kernel-gen --maps ${A_MAPS} --header ${A_HEADER} --registry ${A_REGISTRY} ${sources}
     COMMAND ${CMAKE_COMMAND} -E touch ${stamp}
     DEPENDS ck-kernel-gen ${maps} ${list}

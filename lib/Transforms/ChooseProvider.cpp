@@ -84,6 +84,16 @@ OpDescription ck::describeOp(SignatureOpInterface op, const Signature &signature
 // Candidates
 //===----------------------------------------------------------------------===//
 
+bool SelectionPolicy::setIsa(StringRef widest) {
+  isas.clear();
+  for (const char *name : {"scalar", "avx2", "avx512", "avx512_vnni"}) {
+    isas.push_back(name);
+    if (widest == name)
+      return true;
+  }
+  return false;
+}
+
 ProviderChooser::ProviderChooser(const std::vector<KernelMap> &maps, SelectionPolicy policy)
     : policy(std::move(policy)) {
   for (const KernelMap &map : maps) {
@@ -93,8 +103,6 @@ ProviderChooser::ProviderChooser(const std::vector<KernelMap> &maps, SelectionPo
     for (const Implements &entry : map.implements)
       if (ops.insert(entry.op).second)
         byOp[entry.op].push_back(&map);
-    for (const std::string &contract : map.fuses)
-      byContract[contract].push_back(&map);
   }
 }
 
@@ -236,7 +244,8 @@ FailureOr<Choice> ProviderChooser::settle(Operation *op, ArrayRef<Candidate> can
   return chosen->choice;
 }
 
-FailureOr<Choice> ProviderChooser::choose(SignatureOpInterface op, const BoundedShapes &shapes, bool remarks) const {
+FailureOr<SmallVector<ProviderChooser::Candidate, 0>> ProviderChooser::candidatesOf(SignatureOpInterface op,
+                                                                                    const BoundedShapes &shapes) const {
   Result<Signature> signature = parseSignature(op.getSignatureText());
   if (!signature)
     return op->emitOpError() << "has a malformed signature: " << signature.error().message;
@@ -246,32 +255,63 @@ FailureOr<Choice> ProviderChooser::choose(SignatureOpInterface op, const Bounded
   if (auto maps = byOp.find(description.name); maps != byOp.end())
     for (const KernelMap *map : maps->second)
       candidates.push_back(consider(*map, description, inputs, outputs, shapes));
-  return settle(op, candidates, remarks);
+  return candidates;
+}
+
+SmallVector<ProviderChooser::Candidate, 0> ProviderChooser::candidatesOf(const FusedCall &call,
+                                                                         const BoundedShapes &shapes) const {
+  SmallVector<Candidate, 0> candidates;
+  auto maps = byOp.find(call.contract.str());
+  for (const KernelMap *map : maps == byOp.end() ? std::vector<const KernelMap *>() : maps->second) {
+    // The operands of a contract have no names of their own: they stand in the order of the kernel's.
+    const Signature &kernel = map->contract.signature;
+    OpDescription description;
+    description.name = call.contract.str();
+    description.signature = kernel;
+    SmallVector<Value> inputs(call.inputs), outputs(call.outputs);
+    inputs.resize(std::max(inputs.size(), kernel.inputs.size()));
+    outputs.resize(std::max(outputs.size(), kernel.outputs.size()));
+    description.inputs = actualsOf(inputs);
+    description.outputs = actualsOf(outputs);
+    for (NamedAttribute attribute : call.params)
+      if (!attribute.getName().getValue().contains('.'))
+        description.attrs[attribute.getName().str()] = toParam(attribute.getValue());
+    if (inputs.size() > kernel.inputs.size() || outputs.size() > kernel.outputs.size())
+      candidates.push_back({map, {}, "has fewer operands than the fused region: " + kernel.str()});
+    else
+      candidates.push_back(consider(*map, description, inputs, outputs, shapes));
+  }
+  return candidates;
+}
+
+std::optional<int64_t> ProviderChooser::leastCost(ArrayRef<Candidate> candidates) {
+  std::optional<int64_t> least;
+  for (const Candidate &candidate : candidates)
+    if (candidate.legal() && (!least || candidate.choice.cost < *least))
+      least = candidate.choice.cost;
+  return least;
+}
+
+std::optional<int64_t> ProviderChooser::costOf(SignatureOpInterface op, const BoundedShapes &shapes) const {
+  FailureOr<SmallVector<Candidate, 0>> candidates = candidatesOf(op, shapes);
+  return failed(candidates) ? std::nullopt : leastCost(*candidates);
+}
+
+std::optional<int64_t> ProviderChooser::costOf(const FusedCall &call, const BoundedShapes &shapes) const {
+  return leastCost(candidatesOf(call, shapes));
+}
+
+FailureOr<Choice> ProviderChooser::choose(SignatureOpInterface op, const BoundedShapes &shapes, bool remarks) const {
+  FailureOr<SmallVector<Candidate, 0>> candidates = candidatesOf(op, shapes);
+  if (failed(candidates))
+    return failure();
+  return settle(op, *candidates, remarks);
 }
 
 FailureOr<Choice> ProviderChooser::chooseFused(FusedOp op, const BoundedShapes &shapes, bool remarks) const {
+  SmallVector<NamedAttribute> params(op->getDiscardableAttrs());
   SmallVector<Value> inputs(op.getInputs()), outputs(op.getResults());
-  SmallVector<Candidate, 0> candidates;
-  if (auto maps = byContract.find(op.getContract().str()); maps != byContract.end())
-    for (const KernelMap *map : maps->second) {
-      // The operands of a contract have no names of their own: they stand in the order of the kernel's.
-      const Signature &kernel = map->contract.signature;
-      OpDescription description;
-      description.name = op.getContract().str();
-      description.signature = kernel;
-      SmallVector<Value> padded(inputs), paddedOutputs(outputs);
-      padded.resize(std::max(inputs.size(), kernel.inputs.size()));
-      paddedOutputs.resize(std::max(outputs.size(), kernel.outputs.size()));
-      description.inputs = actualsOf(padded);
-      description.outputs = actualsOf(paddedOutputs);
-      for (NamedAttribute attribute : op->getDiscardableAttrs())
-        if (!attribute.getName().getValue().contains('.'))
-          description.attrs[attribute.getName().str()] = toParam(attribute.getValue());
-      if (padded.size() > kernel.inputs.size() || paddedOutputs.size() > kernel.outputs.size())
-        candidates.push_back({map, {}, "has fewer operands than the fused region: " + kernel.str()});
-      else
-        candidates.push_back(consider(*map, description, padded, paddedOutputs, shapes));
-    }
+  SmallVector<Candidate, 0> candidates = candidatesOf({op.getContract(), params, inputs, outputs}, shapes);
   if (llvm::none_of(candidates, [](const Candidate &candidate) { return candidate.legal(); })) {
     if (remarks) {
       InFlightDiagnostic diagnostic = op->emitRemark() << "no provider of '" << op.getContract() << "', inlined";

@@ -22,6 +22,16 @@ struct SelectionPolicy {
   std::optional<CostTable> times; ///< measured; they count where every legal candidate has one
   /// Preferred providers, best first, by mnemonic and by name of the location.
   std::map<std::string, std::vector<std::string>> pinsByOp, pinsByName;
+
+  /// Sets `isas` to those up to `widest`; false if there is none of that name.
+  bool setIsa(llvm::StringRef widest);
+};
+
+/// A chain of ops under one contract, formed or only thought of.
+struct FusedCall {
+  llvm::StringRef contract;
+  llvm::ArrayRef<mlir::NamedAttribute> params;
+  llvm::ArrayRef<mlir::Value> inputs, outputs;
 };
 
 /// A chosen kernel and how it is called.
@@ -49,6 +59,10 @@ public:
   /// an error if two are equal.
   llvm::FailureOr<Choice> chooseFused(FusedOp op, const BoundedShapes &shapes, bool remarks) const;
 
+  /// The cost of the cheapest legal provider of an op, or of a contract; none if no provider is legal.
+  std::optional<int64_t> costOf(SignatureOpInterface op, const BoundedShapes &shapes) const;
+  std::optional<int64_t> costOf(const FusedCall &call, const BoundedShapes &shapes) const;
+
 private:
   struct Candidate {
     const KernelMap *map;
@@ -57,6 +71,10 @@ private:
     bool legal() const { return reason.empty(); }
   };
 
+  llvm::FailureOr<llvm::SmallVector<Candidate, 0>> candidatesOf(SignatureOpInterface op,
+                                                                const BoundedShapes &shapes) const;
+  llvm::SmallVector<Candidate, 0> candidatesOf(const FusedCall &call, const BoundedShapes &shapes) const;
+  static std::optional<int64_t> leastCost(llvm::ArrayRef<Candidate> candidates);
   Candidate consider(const KernelMap &map, const OpDescription &description, llvm::ArrayRef<mlir::Value> inputs,
                      llvm::ArrayRef<mlir::Value> outputs, const BoundedShapes &shapes) const;
   /// The best legal candidate by pins and policy; null after an error at `op`.
@@ -67,7 +85,8 @@ private:
   std::string isaReason(const KernelMap &map) const;
 
   SelectionPolicy policy;
-  std::map<std::string, std::vector<const KernelMap *>> byOp, byContract;
+  /// By mnemonic or contract.
+  std::map<std::string, std::vector<const KernelMap *>> byOp;
 };
 
 } // namespace ck

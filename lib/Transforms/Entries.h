@@ -30,6 +30,7 @@ public:
   /// Emits one error at the op that cannot be bounded, or that does not fit its signature at the bounds, and fails.
   static llvm::FailureOr<BoundedShapes> compute(mlir::func::FuncOp entry);
 
+  bool contains(mlir::Value value) const { return shapes.contains(value); }
   /// The shape of a ranked tensor of the entry.
   llvm::ArrayRef<int64_t> shape(mlir::Value value) const { return shapes.find(value)->second; }
   /// Bytes of a tensor at the bounds; saturates at the largest int64_t. 0 for what is no tensor with storage.

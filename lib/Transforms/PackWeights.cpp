@@ -75,7 +75,6 @@ struct PackWeights : ck::impl::CKPackWeightsBase<PackWeights> {
         auto type = cast<RankedTensorType>(weight.get().getType());
         auto storage = PackedType::get(&getContext(), type.getElementType(), kPackedRows);
         value = PackOp::create(builder, loc, type.clone(storage), weight.get());
-        ++numPacked;
       }
       weight.set(value);
     }

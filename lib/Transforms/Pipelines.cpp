@@ -20,6 +20,10 @@ void ck::buildInferencePipeline(OpPassManager &manager, const InferenceOptions &
   manager.addPass(createCanonicalizerPass());
   manager.addPass(createCSEPass());
   manager.addPass(createCKSchedule());
+  CKFuseOptions fusion;
+  fusion.maps = options.maps;
+  fusion.isa = options.isa;
+  manager.addPass(createCKFuse(std::move(fusion)));
 
   CKSelectProvidersOptions selection;
   selection.policy = options.policy;

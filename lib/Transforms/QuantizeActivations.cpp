@@ -54,7 +54,6 @@ struct QuantizeActivations : ck::impl::CKQuantizeActivationsBase<QuantizeActivat
       for (auto op : llvm::make_early_inc_range(entry.getOps<QkvLinearOp>()))
         if (mustSplit(op)) {
           split(op);
-          ++numSplit;
         }
       if (quantizes)
         quantizeInputs(entry);
@@ -72,7 +71,6 @@ struct QuantizeActivations : ck::impl::CKQuantizeActivationsBase<QuantizeActivat
       Value &value = quantized[{input.get(), format}];
       if (!value) {
         value = quantize(op, input.get(), format);
-        ++numQuantized;
       }
       input.set(value);
     }

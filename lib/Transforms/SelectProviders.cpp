@@ -228,12 +228,7 @@ LogicalResult SelectProviders::readOptions(const std::vector<KernelMap> &known, 
   if (!kind)
     return module.emitError() << "policy must be fastest, reference or pin, got '" << policy << "'";
   selection.kind = *kind;
-  for (const char *name : {"scalar", "avx2", "avx512", "avx512_vnni"}) {
-    selection.isas.push_back(name);
-    if (isa == name)
-      break;
-  }
-  if (selection.isas.back() != isa)
+  if (!selection.setIsa(isa))
     return module.emitError() << "isa must be scalar, avx2, avx512 or avx512_vnni, got '" << isa << "'";
   if (!costs.empty()) {
     Result<CostTable> table = loadCostTable(costs);

@@ -99,10 +99,6 @@ def CKQuantizeActivations : Pass<"ck-quantize-activations", "::mlir::ModuleOp"> 
     %up = ck.linear %q, %w3 : (tensor<?x256x!ck.q8_k>, tensor<512x256x!ck.q6_k>) -> tensor<?x512xf32>
     ```
   }];
-  let statistics = [
-    Statistic<"numSplit", "qkv-split", "ck.qkv_linear ops that became three ck.linear">,
-    Statistic<"numQuantized", "values-quantized", "Values that are rounded to blocks">
-  ];
   let dependentDialects = ["::ck::CKDialect"];
 }
 
@@ -134,7 +130,6 @@ def CKPackWeights : Pass<"ck-pack-weights", "::mlir::ModuleOp"> {
   }];
   let options = [Option<"pack", "pack", "std::string", /*default=*/"\"load\"",
                         "load: pack weights when the model is loaded; never: kernels read what the file holds">];
-  let statistics = [Statistic<"numPacked", "weights-packed", "Weights that an entry reads packed">];
   let dependentDialects = ["::ck::CKDialect"];
 }
 
@@ -179,6 +174,43 @@ def CKHoistInit : Pass<"ck-hoist-init", "::mlir::ModuleOp"> {
 
     Errors: the symbol `init` is taken by something that is no entry.
   }];
+  let dependentDialects = ["::ck::CKDialect", "::mlir::func::FuncDialect"];
+}
+
+def CKFuse : Pass<"ck-fuse", "::mlir::ModuleOp"> {
+  let summary = "forms regions that one provider stands for";
+  let description = [{
+    Looks in every entry for the chains of kernel_maps/fusions/*.mlir and puts each into a `ck.fused` under the name of
+    its contract. A chain is taken only if
+
+    - a legal provider of the contract exists at these shapes and types, and costs no more than those of its ops;
+    - its inner values have no other reader, and its results none before its end;
+    - it lies outside other contracts: ops of a `ck.fused` are left alone.
+
+    Earlier patterns (by file, then by function) win. Attributes that a pattern leaves open become parameters of the
+    contract.
+
+    Before:
+
+    ```mlir
+    %s = ck.add %x, %a : (tensor<?x64xf32>, tensor<?x64xf32>) -> tensor<?x64xf32>
+    %n = ck.rms_norm %s, %g {eps = 1.0e-5 : f64} : (tensor<?x64xf32>, tensor<64xf32>) -> tensor<?x64xf32>
+    ```
+
+    After:
+
+    ```mlir
+    %s, %n = ck.fused @add_rms_norm (%b = %x : tensor<?x64xf32>, %c = %a : tensor<?x64xf32>, %d = %g : tensor<64xf32>)
+        -> (tensor<?x64xf32>, tensor<?x64xf32>) attributes {eps = 1.0e-5 : f64} {
+      %0 = ck.add %b, %c : (tensor<?x64xf32>, tensor<?x64xf32>) -> tensor<?x64xf32>
+      %1 = ck.rms_norm %0, %d {eps = 1.0e-5 : f64} : (tensor<?x64xf32>, tensor<64xf32>) -> tensor<?x64xf32>
+      ck.yield %0, %1 : tensor<?x64xf32>, tensor<?x64xf32>
+    }
+    ```
+  }];
+  let options = [
+    Option<"maps", "maps", "std::string", /*default=*/"", "Folder of kernel maps (default: as --ck-select-providers)">,
+    Option<"isa", "isa", "std::string", /*default=*/"\"scalar\"", "Widest instruction set that every target machine has">];
   let dependentDialects = ["::ck::CKDialect", "::mlir::func::FuncDialect"];
 }
 

@@ -42,7 +42,7 @@ struct InferenceOptions : mlir::PassPipelineOptions<InferenceOptions> {
 };
 
 /// GRAPH to PLAN for inference: verify, resolve aliases, quantize activations, pack weights, hoist to @init,
-/// canonicalize, cse, schedule, select providers, verify, bufferize, plan memory, verify. Fails with one located error
+/// canonicalize, cse, schedule, fuse, select providers, verify, bufferize, plan memory, verify. Fails with one located error
 /// at the first pass that refuses the module.
 void buildInferencePipeline(mlir::OpPassManager &manager, const InferenceOptions &options);
 

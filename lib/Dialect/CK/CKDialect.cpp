@@ -124,6 +124,11 @@ LogicalResult CKDialect::verifyOperationAttribute(Operation *op, NamedAttribute 
     return expect(op, isNonNegativeInteger(value), attribute, "a non-negative i64");
   if (name == "ck.remat" || name == "ck.backward")
     return expect(op, isa<UnitAttr>(value), attribute, "a unit attribute");
+  if (name == "ck.params") {
+    auto names = dyn_cast<ArrayAttr>(value);
+    return expect(op, names && llvm::all_of(names, [](Attribute one) { return isa<StringAttr>(one); }), attribute,
+                  "a list of names of attributes");
+  }
   return op->emitError() << "unknown attribute '" << name << "' of the ck dialect";
 }
 

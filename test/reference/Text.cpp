@@ -28,7 +28,7 @@ Status speculativeVerify(Call &call) {
 /// Ties, and drafts that are right as often as wrong.
 bool prepareVerify(Call &call, Random &random) {
   Tensor &logits = call.inputs["logits"];
-  int64_t V = logits.extent(0), best = 0;
+  int64_t V = logits.extent(0), best = V > 0 ? 0 : -1;
   for (int64_t v = 1; v < V; ++v)
     if (logits.data[v] > logits.data[best])
       best = v;

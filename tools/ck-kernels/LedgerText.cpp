@@ -139,7 +139,7 @@ static std::string providers(const std::vector<LedgerRow> &rows, bool inInventor
     for (const std::string &requirement : requirements(*row.map))
       fits += ", `" + requirement + "`";
     for (const std::string &column : {row.id, row.operation, row.family, row.mode, fits, row.backward,
-                                      row.selectedBy.empty() ? "no program" : join(row.selectedBy, ", "), parity(row)})
+                                      row.selectedBy.empty() ? "no program" : join(row.selectedBy, "; "), parity(row)})
       text += "| " + cell(column) + " ";
     text += "|\n";
   }

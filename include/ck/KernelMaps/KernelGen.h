@@ -17,8 +17,8 @@ namespace ck {
 /// names. Errors: a twin whose map is missing, is itself a twin, or has another contract.
 Result<std::string> generateKernelHeader(const std::vector<KernelMap> &maps);
 
-/// The same for one source file: what the maps without `same_as` whose implementations name `source` need. Such a header
-/// changes with these maps alone, so that a new map does not rebuild every kernel.
+/// The same for one source file: what the maps without `same_as` whose implementations name `source` need. Such a
+/// header changes with these maps alone, so that a new map does not rebuild every kernel.
 Result<std::string> generateSourceHeader(const std::vector<KernelMap> &maps, const std::string &source);
 /// The source files that implementations name, sorted.
 std::vector<std::string> kernelSources(const std::vector<KernelMap> &maps);

@@ -42,8 +42,8 @@ struct InferenceOptions : mlir::PassPipelineOptions<InferenceOptions> {
 };
 
 /// GRAPH to PLAN for inference: verify, resolve aliases, quantize activations, pack weights, hoist to @init,
-/// canonicalize, cse, schedule, fuse, select providers, verify, bufferize, plan memory, verify. Fails with one located error
-/// at the first pass that refuses the module.
+/// canonicalize, cse, schedule, fuse, select providers, verify, bufferize, plan memory, verify. Fails with one located
+/// error at the first pass that refuses the module.
 void buildInferencePipeline(mlir::OpPassManager &manager, const InferenceOptions &options);
 
 /// Options of `ck-training-pipeline`: those of --ck-autodiff, --ck-checkpoint and --ck-build-train-step, and those of
@@ -75,8 +75,8 @@ struct TrainingOptions : InferenceOptions {
   Option<bool> nesterov{*this, "nesterov", llvm::cl::desc("SGD: look ahead along the momentum"), llvm::cl::init(false)};
 };
 
-/// GRAPH to PLAN for training: verify, resolve aliases, quantize activations, autodiff, checkpoint, build the train step,
-/// fold accumulation, then the inference pipeline. With `optimizer=none` the gradients stay outputs.
+/// GRAPH to PLAN for training: verify, resolve aliases, quantize activations, autodiff, checkpoint, build the train
+/// step, fold accumulation, then the inference pipeline. With `optimizer=none` the gradients stay outputs.
 void buildTrainingPipeline(mlir::OpPassManager &manager, const TrainingOptions &options);
 
 /// Registers `ck-inference-pipeline` and `ck-training-pipeline`.

@@ -96,8 +96,7 @@ TEST_F(LedgerTree, AFailedCheckIsNoEvidence) {
 
 TEST_F(LedgerTree, SelectionsOfOtherVersionsDoNotCount) {
   addEvidence();
-  selection = {{"one", {{"test_mul", maps[0].digest}}},
-               {"two", {{"test_mul", "sha256:0"}, {"absent", "sha256:0"}}}};
+  selection = {{"one", {{"test_mul", maps[0].digest}}}, {"two", {{"test_mul", "sha256:0"}, {"absent", "sha256:0"}}}};
   EXPECT_EQ(row(ledger(), "test_mul").selectedBy, std::vector<std::string>{"one"});
   EXPECT_EQ(stale, (std::vector<std::string>{"test_mul: 'two' selected another version of the map",
                                              "absent: 'two' selected it, but there is no such map"}));

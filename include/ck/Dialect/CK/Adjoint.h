@@ -44,8 +44,8 @@ public:
 
   /// Those of `names` that are wanted, in their order.
   llvm::SmallVector<llvm::StringRef> wanted(llvm::ArrayRef<llvm::StringRef> names) const;
-  /// The types of the gradients of operands (f32, in their shapes), and a location that names the gradients of operands: what an op needs whose results are the
-  /// gradients of `names`.
+  /// The types of the gradients of operands (f32, in their shapes), and a location that names the gradients of
+  /// operands: what an op needs whose results are the gradients of `names`.
   llvm::SmallVector<mlir::Type> types(llvm::ArrayRef<llvm::StringRef> names) const;
   mlir::Location loc(llvm::ArrayRef<llvm::StringRef> names) const;
   /// Gives results in the order of `names`.

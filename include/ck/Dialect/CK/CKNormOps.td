@@ -44,7 +44,8 @@ def CK_RmsNormOp : CK_GraphOp<"rms_norm", [
     }]>,
     OpBuilder<(ins "::mlir::Value":$input, "::mlir::Value":$gamma, "::mlir::FloatAttr":$eps, "::mlir::StringAttr":$gain,
                CArg<"::mlir::UnitAttr", "{}">:$save_rstd), [{
-      build($_builder, $_state, input, gamma, ::mlir::Value(), eps, gain, save_rstd);
+      build($_builder, $_state, input, gamma, ::mlir::Value(), eps, gain, save_rstd, $_builder.getStringAttr("none"),
+            $_builder.getF64FloatAttr(1.0));
     }]>
   ];
   let rowwise = "true";

@@ -60,8 +60,9 @@ TEST(Mutants, TheListsOfThisTreeApply) {
   }
   for (const std::filesystem::directory_entry &entry :
        std::filesystem::directory_iterator(tree + "/lib/Runtime/Kernels"))
-    if (entry.is_directory())
+    if (entry.is_directory()) {
       EXPECT_GE(families[entry.path().filename().string()], 10) << entry.path();
+    }
 }
 
 TEST(Mutants, CommandsOfTheRuntimeAreFoundAndRedirected) {

@@ -40,6 +40,27 @@ Value half(const Value &whole, bool second) {
   return value;
 }
 
+/// The same once more, by a provider that claims the peer's bits.
+Status callExactly(Session &session, const std::string &call) {
+  session.one.fromTable = false;
+  for (auto &[name, bound] : session.one.bounds)
+    bound = 0;
+  return session.call(call);
+}
+
+Status finishExactGelu(Session &session) {
+  return callExactly(session, "activation kind=gelu_tanh @gelu_ggml_inplace | input=x -> output=y");
+}
+
+Status finishExactRms(Session &session) {
+  return callExactly(
+      session, "rms_norm eps=$eps gain=weight @rmsnorm_forward_llama_production | input=x gamma=ones -> output=y");
+}
+
+Status finishExactNorm(Session &session) {
+  return callExactly(session, "layer_norm eps=$eps @layernorm_fp32_exact | input=x -> output=y");
+}
+
 template <const char *kAct> Status finishGlu(Session &session) {
   Case &one = session.one;
   std::string act = kAct;
@@ -49,8 +70,17 @@ template <const char *kAct> Status finishGlu(Session &session) {
     one.values["gate"] = half(one.values["x"], true);
     one.values["up"] = half(one.values["x"], false);
   }
-  return session.call("glu act=" + act + (one.word("form") == "fused" ? " | gate=x" : " | gate=gate up=up") +
-                      " -> output=y");
+  const bool isStacked = one.word("form") == "fused";
+  if (Status status =
+          session.call("glu act=" + act + (isStacked ? " | gate=x" : " | gate=gate up=up") + " -> output=y");
+      !status)
+    return status;
+  const std::string exact = act == "silu"        ? "swiglu_forward_ggml"
+                            : act == "gelu_tanh" ? "geglu_forward_ggml_native"
+                                                 : "";
+  if (!isStacked || exact.empty())
+    return Status::success();
+  return callExactly(session, "glu act=" + act + " @" + exact + " | gate=x -> output=y");
 }
 constexpr char silu[] = "silu", geluTanh[] = "gelu_tanh", geluErf[] = "gelu_erf", geluQuick[] = "gelu_quick",
                relu[] = "relu";
@@ -334,7 +364,7 @@ std::vector<Row> ggmlRows() {
       {"geglu", maker, {}, prepareTable, finishGlu<geluTanh>},
       {"geglu_erf", maker, {}, nullptr, finishGlu<geluErf>},
       {"geglu_quick", maker, {}, prepareTable, finishGlu<geluQuick>},
-      {"gelu", maker, {activation("kind=gelu_tanh")}, prepareTable},
+      {"gelu", maker, {activation("kind=gelu_tanh")}, prepareTable, finishExactGelu},
       {"gelu_erf", maker, {activation("kind=gelu_erf")}},
       {"gelu_quick", maker, {activation("kind=gelu_quick")}, prepareTable},
       {"get_rows", maker, {"embedding | ids=ids table=w -> output=y"}, prepareStoredTable},
@@ -351,7 +381,7 @@ std::vector<Row> ggmlRows() {
       {"mul_mat_q5_K", maker, {}, nullptr, finishStoredProducts},
       {"mul_mat_q6_K", maker, {}, nullptr, finishStoredProducts},
       {"mul_mat_q8_0", maker, {}, nullptr, finishStoredProducts},
-      {"norm", maker, {"layer_norm eps=$eps | input=x gamma=ones -> output=y"}, prepareRows},
+      {"norm", maker, {"layer_norm eps=$eps | input=x gamma=ones -> output=y"}, prepareRows, finishExactNorm},
       {"opt_step_adamw",
        maker,
        {"adamw beta1=$b1 beta2=$b2 eps=$eps weight_decay=$wd | w=w m=m v=v grad=g lr=lr step=step -> w=w_out m=m_out "
@@ -373,7 +403,7 @@ std::vector<Row> ggmlRows() {
       {"reglu", maker, {}, nullptr, finishGlu<relu>},
       {"relu", maker, {activation("kind=relu")}},
       {"relu2", maker, {activation("kind=relu2")}},
-      {"rms_norm", maker, {"rms_norm eps=$eps gain=none | input=x -> output=y"}, prepareRows},
+      {"rms_norm", maker, {"rms_norm eps=$eps gain=none | input=x -> output=y"}, prepareRows, finishExactRms},
       {"rms_norm_back",
        maker,
        {"rms_norm eps=$eps gain=none save_rstd=true | input=x -> output=x_normed rstd=rstd",

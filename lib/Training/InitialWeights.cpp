@@ -2,6 +2,7 @@
 #include "ck/Training/InitialWeights.h"
 
 #include "Messages.h"
+#include "ck/Support/Half.h"
 
 #include <algorithm>
 #include <cmath>
@@ -22,24 +23,6 @@ uint64_t fnv1a64(std::string_view text) {
   for (unsigned char c : text)
     hash = (hash ^ c) * 0x100000001b3;
   return hash;
-}
-
-float fromBits(uint32_t bits) {
-  float value;
-  std::memcpy(&value, &bits, sizeof value);
-  return value;
-}
-
-float fromBf16(uint16_t half) { return fromBits(uint32_t{half} << 16); }
-
-float fromF16(uint16_t half) {
-  uint32_t sign = uint32_t{half & 0x8000u} << 16, exponent = half >> 10 & 31, fraction = half & 0x3ffu;
-  if (exponent == 31)
-    return fromBits(sign | 0x7f800000u | fraction << 13);
-  if (exponent != 0)
-    return fromBits(sign | (exponent + 112) << 23 | fraction << 13);
-  float small = std::ldexp(static_cast<float>(fraction), -24);
-  return sign ? -small : small;
 }
 
 /// The part behind the last dot: "wo" of "layers.3.wo".
@@ -97,7 +80,7 @@ Status loadParameters(const ModelConfig &config, const Container &weights, const
                   "; training starts from f32, f16 or bf16");
     for (int64_t i = 0, count = parameter.size(); i < count; ++i) {
       uint16_t half = static_cast<uint16_t>(tensor->data[2 * i] | tensor->data[2 * i + 1] << 8);
-      parameter.data[i] = type == "f16" ? fromF16(half) : fromBf16(half);
+      parameter.data[i] = type == "f16" ? halfToFloat(half) : bf16ToFloat(half);
     }
   }
   return Status::success();

@@ -6,8 +6,8 @@
 #ifndef CK_LIB_IMPORT_FORMATS_BLOCKFIELDS_H
 #define CK_LIB_IMPORT_FORMATS_BLOCKFIELDS_H
 
-#include "ck/Import/Formats/Half.h"
 #include "ck/Import/Formats/RowCodec.h"
+#include "ck/Support/Half.h"
 
 namespace ck::blocks {
 
@@ -18,11 +18,11 @@ inline void store16(uint8_t *at, uint16_t value) {
   at[1] = static_cast<uint8_t>(value >> 8);
 }
 
-inline float loadF16(const uint8_t *at) { return fromF16(load16(at)); }
+inline float loadF16(const uint8_t *at) { return halfToFloat(load16(at)); }
 
 /// False if the value rounds to an infinity.
 inline bool storeF16(uint8_t *at, float value) {
-  uint16_t half = toF16(value);
+  uint16_t half = floatToHalf(value);
   store16(at, half);
   return (half & 0x7c00) != 0x7c00;
 }

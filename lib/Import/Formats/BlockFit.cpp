@@ -36,7 +36,7 @@ float normalisation(const float *in, int64_t count) {
 
 /// The f16 nearest to a wanted common scale, but no zero: a block of tiny values still gets the smallest scale.
 uint16_t commonScale(double wanted) {
-  uint16_t half = toF16(static_cast<float>(wanted));
+  uint16_t half = floatToHalf(static_cast<float>(wanted));
   return (half & 0x7fff) == 0 && wanted != 0 ? half | 1 : half;
 }
 
@@ -198,7 +198,8 @@ private:
   /// The integers of sub-block j near those of its line, and its levels; returns the error. The line becomes the one
   /// that fits these levels best.
   float chooseIntegers(int j, Line &line, AffineBlock &block, float *bestLevel) const {
-    float d = static_cast<float>(fromF16(block.d) / unit), dmin = static_cast<float>(fromF16(block.dmin) / unit);
+    float d = static_cast<float>(halfToFloat(block.d) / unit),
+          dmin = static_cast<float>(halfToFloat(block.dmin) / unit);
     auto near = [](double value, float step) {
       return step > 0 ? static_cast<int>(std::clamp(value / step, 0.0, 63.0) + 0.5) : 0;
     };
@@ -327,7 +328,7 @@ private:
 
   /// The integer of sub-block j, and its levels; returns the error.
   float chooseInteger(int j, SignedBlock &block, float *bestLevel) const {
-    float d = static_cast<float>(fromF16(block.d) / unit);
+    float d = static_cast<float>(halfToFloat(block.d) / unit);
     float wanted = d != 0 ? std::min(std::max(scales[j] / d, -128.0f), 127.0f) : 0;
     int middle = static_cast<int>(std::floor(wanted + 0.5f));
     float level[kSmall], least = std::numeric_limits<float>::infinity();

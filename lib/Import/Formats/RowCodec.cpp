@@ -46,8 +46,8 @@ std::optional<int64_t> encode16(const float *in, uint8_t *bytes, int64_t count) 
 
 constexpr RowCodec kF32 = {decodeAs<float>, encodeF32};
 constexpr RowCodec kF64 = {decodeAs<double>, nullptr};
-constexpr RowCodec kF16 = {decode16<fromF16>, encode16<toF16, 0x7c00>};
-constexpr RowCodec kBf16 = {decode16<fromBf16>, encode16<toBf16, 0x7f80>};
+constexpr RowCodec kF16 = {decode16<halfToFloat>, encode16<floatToHalf, 0x7c00>};
+constexpr RowCodec kBf16 = {decode16<bf16ToFloat>, encode16<floatToBF16, 0x7f80>};
 
 } // namespace
 

@@ -5,8 +5,8 @@
 //===----------------------------------------------------------------------===//
 #include "ck/Import/Formats/RowCodec.h"
 #include "FormatsSupport.h"
-#include "ck/Import/Formats/Half.h"
 #include "ck/Import/Formats/Json.h"
+#include "ck/Support/Half.h"
 
 #include <algorithm>
 #include <cmath>
@@ -66,33 +66,33 @@ std::vector<float> gaussian(size_t count, float deviation, unsigned seed) {
 
 TEST(Half, EveryF16GoesThroughF32AndBack) {
   for (uint32_t half = 0; half < 0x10000; ++half) {
-    float value = fromF16(half);
+    float value = halfToFloat(half);
     bool nan = (half & 0x7c00) == 0x7c00 && (half & 0x3ff);
     EXPECT_EQ(std::isnan(value), nan) << half;
     if (!nan) {
-      ASSERT_EQ(toF16(value), half) << value;
+      ASSERT_EQ(floatToHalf(value), half) << value;
     }
   }
-  EXPECT_EQ(fromF16(0x3555), 0.333251953125f);
-  EXPECT_EQ(fromF16(0x0001), 0x1p-24f);
-  EXPECT_EQ(fromF16(0x7bff), 65504.0f);
+  EXPECT_EQ(halfToFloat(0x3555), 0.333251953125f);
+  EXPECT_EQ(halfToFloat(0x0001), 0x1p-24f);
+  EXPECT_EQ(halfToFloat(0x7bff), 65504.0f);
 }
 
 TEST(Half, RoundsTiesToEven) {
   for (uint32_t half = 0; half < 0x7bff; ++half) {
-    float low = fromF16(half), high = fromF16(half + 1), middle = low + (high - low) / 2;
-    ASSERT_EQ(toF16(middle), half + (half & 1));
-    ASSERT_EQ(toF16(std::nextafter(middle, 0.0f)), half);
-    ASSERT_EQ(toF16(std::nextafter(middle, 1e9f)), half + 1);
-    ASSERT_EQ(toF16(-middle), 0x8000 | (half + (half & 1)));
+    float low = halfToFloat(half), high = halfToFloat(half + 1), middle = low + (high - low) / 2;
+    ASSERT_EQ(floatToHalf(middle), half + (half & 1));
+    ASSERT_EQ(floatToHalf(std::nextafter(middle, 0.0f)), half);
+    ASSERT_EQ(floatToHalf(std::nextafter(middle, 1e9f)), half + 1);
+    ASSERT_EQ(floatToHalf(-middle), 0x8000 | (half + (half & 1)));
   }
-  EXPECT_EQ(toF16(std::nextafter(65520.0f, 0.0f)), 0x7bff);
-  EXPECT_EQ(toF16(65520.0f), 0x7c00);
-  EXPECT_EQ(toBf16(floatFromBits(0x3f808000)), 0x3f80);
-  EXPECT_EQ(toBf16(floatFromBits(0x3f818000)), 0x3f82);
-  EXPECT_EQ(toBf16(floatFromBits(0x3f808001)), 0x3f81);
-  EXPECT_TRUE(std::isnan(fromF16(toF16(NAN))) && std::isnan(fromBf16(toBf16(NAN))));
-  EXPECT_TRUE(std::isnan(fromBf16(toBf16(floatFromBits(0x7f800001)))));
+  EXPECT_EQ(floatToHalf(std::nextafter(65520.0f, 0.0f)), 0x7bff);
+  EXPECT_EQ(floatToHalf(65520.0f), 0x7c00);
+  EXPECT_EQ(floatToBF16(floatOfBits(0x3f808000)), 0x3f80);
+  EXPECT_EQ(floatToBF16(floatOfBits(0x3f818000)), 0x3f82);
+  EXPECT_EQ(floatToBF16(floatOfBits(0x3f808001)), 0x3f81);
+  EXPECT_TRUE(std::isnan(halfToFloat(floatToHalf(NAN))) && std::isnan(bf16ToFloat(floatToBF16(NAN))));
+  EXPECT_TRUE(std::isnan(bf16ToFloat(floatToBF16(floatOfBits(0x7f800001)))));
 }
 
 TEST(RowCodec, KnowsWhatItKnows) {

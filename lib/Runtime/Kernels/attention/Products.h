@@ -17,9 +17,9 @@
 #define CK_LIB_RUNTIME_KERNELS_ATTENTION_PRODUCTS_H
 #endif
 
-#include "Half.h"
 #include "Quads.h"
 #include "attention/Visible.h"
+#include "ck/Support/Half.h"
 #include "linear/GemmStorage.h"
 
 HWY_BEFORE_NAMESPACE();

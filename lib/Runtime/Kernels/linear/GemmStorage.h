@@ -13,8 +13,8 @@
 #define CK_LIB_RUNTIME_KERNELS_LINEAR_GEMMSTORAGE_H
 #endif
 
-#include "Half.h"
 #include "Simd.h"
+#include "ck/Support/Half.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace ck {

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "KernelSupport.h"
 
-#include "Half.h"
+#include "ck/Support/Half.h"
 
 #include <atomic>
 

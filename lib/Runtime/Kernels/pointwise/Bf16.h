@@ -13,7 +13,7 @@
 #define CK_LIB_RUNTIME_KERNELS_POINTWISE_BF16_H
 #endif
 
-#include "Half.h"
+#include "ck/Support/Half.h"
 #include "linear/GemmStorage.h"
 #include "pointwise/Elementwise.h"
 

@@ -17,9 +17,9 @@
 #define CK_LIB_RUNTIME_KERNELS_QUANT_ACTBLOCKS_H
 #endif
 
-#include "Half.h"
 #include "KernelSupport.h"
 #include "Simd.h"
+#include "ck/Support/Half.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace ck {

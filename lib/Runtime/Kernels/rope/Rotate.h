@@ -15,7 +15,7 @@
 #endif
 
 #include "Fused.h"
-#include "Half.h"
+#include "ck/Support/Half.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace ck {

@@ -4,7 +4,7 @@
 // what a model gets unless it is to match another program.
 //
 //===----------------------------------------------------------------------===//
-#include "Half.h"
+#include "ck/Support/Half.h"
 #include "rope/Angles.h"
 
 namespace {

@@ -4,7 +4,7 @@
 // product and every sum, the vision form multiplies and adds in f32 and rounds the result.
 //
 //===----------------------------------------------------------------------===//
-#include "Half.h"
+#include "ck/Support/Half.h"
 #include "rope/Sections.h"
 
 namespace {

@@ -4,7 +4,7 @@
 // are stored so, sums are f32. A task gathers the patches of a few tokens once and meets every weight with them.
 //
 //===----------------------------------------------------------------------===//
-#include "Half.h"
+#include "ck/Support/Half.h"
 #include "vision/Tiles.h"
 
 #undef HWY_TARGET_INCLUDE

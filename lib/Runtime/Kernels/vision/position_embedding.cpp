@@ -4,7 +4,7 @@
 // corners meet corners. Results may lie in the tokens.
 //
 //===----------------------------------------------------------------------===//
-#include "Half.h"
+#include "ck/Support/Half.h"
 #include "vision/Tiles.h"
 
 namespace {

@@ -1,10 +1,12 @@
 //===- Half.h - 16-bit floats, one at a time --------------------*- C++ -*-===//
 //
-// IEEE half precision and bfloat16 to and from f32, in integer arithmetic: every machine gives the same bits.
+// IEEE half precision and bfloat16 to and from f32, in integer arithmetic: the same bits on every machine and with
+// every compiler. Narrowing rounds to nearest, ties to even; widening is exact. For kernels, containers and training
+// alike.
 //
 //===----------------------------------------------------------------------===//
-#ifndef CK_LIB_RUNTIME_KERNELS_HALF_H
-#define CK_LIB_RUNTIME_KERNELS_HALF_H
+#ifndef CK_SUPPORT_HALF_H
+#define CK_SUPPORT_HALF_H
 
 #include <cstdint>
 #include <cstring>
@@ -56,4 +58,4 @@ inline uint16_t floatToBF16(float value) {
 
 } // namespace ck
 
-#endif // CK_LIB_RUNTIME_KERNELS_HALF_H
+#endif // CK_SUPPORT_HALF_H

@@ -15,7 +15,7 @@
 #endif
 
 #include "KernelSupport.h"
-#include "linear/GemmStorage.h"
+#include "quant/Decode.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace ck {
@@ -48,12 +48,6 @@ HWY_INLINE U8 fifthBits(const uint8_t *bits, int64_t lane) {
 #else
   return hn::IfThenElseZero(hn::LoadMaskBits(U8Tag(), bits + lane / 8), byteSet(16));
 #endif
-}
-
-/// A vector of bytes as integers.
-HWY_INLINE I32 widenBytes(const uint8_t *p) {
-  const hn::Rebind<uint8_t, I32Tag> bytes;
-  return hn::PromoteTo(I32Tag(), hn::LoadU(bytes, p));
 }
 
 /// 16 where a byte has this bit, else 0.
@@ -136,8 +130,8 @@ template <bool kFifth> struct PackedQ45_K {
     const uint8_t *const scales = from + 4 * kQuantRows;
     for (int64_t j = 0; j < 4; ++j)
       for (int64_t row = 0; row < kQuantRows; row += kLanes) {
-        const I32 a = widenBytes(scales + j * kQuantRows + row), b = widenBytes(scales + (j + 4) * kQuantRows + row),
-                  c = widenBytes(scales + (j + 8) * kQuantRows + row);
+        const I32 a = bytesAt(scales + j * kQuantRows + row), b = bytesAt(scales + (j + 4) * kQuantRows + row),
+                  c = bytesAt(scales + (j + 8) * kQuantRows + row);
         const I32 six = hn::Set(I32Tag(), 63), four = hn::Set(I32Tag(), 15), two = hn::Set(I32Tag(), 48);
         const auto put = [&](int64_t sub, I32 scale, I32 minimum) HWY_ATTR {
           store(load(d + row) * hn::ConvertTo(F32Tag(), scale), to.factors + sub * kQuantRows + row);
@@ -179,7 +173,7 @@ struct PackedQ6_K {
     const uint8_t *const scales = from + 2 * kQuantRows;
     for (int64_t i = 0; i < 16; ++i)
       for (int64_t row = 0; row < kQuantRows; row += kLanes) {
-        const I32 scale = hn::ShiftRight<24>(hn::ShiftLeft<24>(widenBytes(scales + i * kQuantRows + row)));
+        const I32 scale = signedBytesAt(scales + i * kQuantRows + row);
         store(load(d + row) * hn::ConvertTo(F32Tag(), scale), to.factors + i * kQuantRows + row);
       }
     const uint8_t *const ql = scales + 16 * kQuantRows, *const qh = ql + 32 * kWordBytes;

@@ -70,10 +70,10 @@ HWY_INLINE void fillPanelRow(const uint8_t *input, int64_t block, int64_t count,
       codes = reinterpret_cast<const int8_t *>(from + 4) + 32 * b;
     } else {
       const uint8_t *const from = input + (block + b) * (kInput == QuantInput::Q8_0 ? 34 : 36);
-      factor = halfToFloat(static_cast<uint16_t>(from[0] | from[1] << 8));
+      factor = factorAt(from);
       codes = reinterpret_cast<const int8_t *>(from + (kInput == QuantInput::Q8_0 ? 2 : 4));
       if (kInput == QuantInput::Q8_1)
-        sum = halfToFloat(static_cast<uint16_t>(from[2] | from[3] << 8));
+        sum = factorAt(from + 2);
     }
     for (int64_t word = 0; word < 8; ++word)
       std::memcpy(to.words + (8 * b + word) * rows + row, codes + 4 * word, 4);

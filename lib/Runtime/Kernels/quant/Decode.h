@@ -1,8 +1,8 @@
 //===- Decode.h - the values that raw blocks stand for ----------*- C++ -*-===//
 //
-// One decoder per storage type, with one interface: kElements values in kBytes bytes, and decode(), which writes them
-// as f32. Products of factor, scale and code are exact or rounded once, so that fused and unfused steps give one result
-// on every instruction set.
+// One decoder per storage type, with one interface: kElements values in kBytes bytes, and vector(), which gives kLanes
+// of them, from a multiple of kLanes on, as f32. Products of factor, scale and code are exact or rounded once, so that
+// fused and unfused steps give one result on every instruction set.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,9 +14,8 @@
 #define CK_LIB_RUNTIME_KERNELS_QUANT_DECODE_H
 #endif
 
-#include "Half.h"
 #include "KernelSupport.h"
-#include "Simd.h"
+#include "linear/GemmStorage.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace ck {
@@ -57,13 +56,9 @@ template <bool kMin, bool kFifth, int kOffset> struct DecodeNibbles {
     }
     return code;
   }
-  static HWY_INLINE void decode(const uint8_t *p, float *to) {
-    const F32 d = set(factorAt(p)), m = kMin ? set(factorAt(p + 2)) : zero();
-    const I32 offset = hn::Set(I32Tag(), kOffset);
-    for (int64_t i = 0; i < kElements; i += kLanes) {
-      const F32 code = asFloat(hn::Sub(codes(p, i), offset));
-      store(kMin ? hn::MulAdd(d, code, m) : hn::Mul(d, code), to + i);
-    }
+  static HWY_INLINE F32 vector(const uint8_t *p, int64_t i) {
+    const F32 d = set(factorAt(p)), code = asFloat(hn::Sub(codes(p, i), hn::Set(I32Tag(), kOffset)));
+    return kMin ? hn::MulAdd(d, code, set(factorAt(p + 2))) : hn::Mul(d, code);
   }
 };
 using DecodeQ4_0 = DecodeNibbles<false, false, 8>;
@@ -71,36 +66,39 @@ using DecodeQ4_1 = DecodeNibbles<true, false, 0>;
 using DecodeQ5_0 = DecodeNibbles<false, true, 16>;
 using DecodeQ5_1 = DecodeNibbles<true, true, 0>;
 
-/// n codes of 8 bits, times a factor.
-HWY_INLINE void decodeBytes(float factor, const uint8_t *codes, int64_t n, float *to) {
-  for (int64_t i = 0; i < n; i += kLanes)
-    store(hn::Mul(set(factor), asFloat(signedBytesAt(codes + i))), to + i);
+/// kLanes codes of 8 bits, times a factor.
+HWY_INLINE F32 scaledBytes(float factor, const uint8_t *codes) {
+  return hn::Mul(set(factor), asFloat(signedBytesAt(codes)));
 }
 
 struct DecodeQ8_0 {
   static constexpr int64_t kElements = 32, kBytes = 34;
-  static HWY_INLINE void decode(const uint8_t *p, float *to) { decodeBytes(factorAt(p), p + 2, kElements, to); }
+  static HWY_INLINE F32 vector(const uint8_t *p, int64_t i) { return scaledBytes(factorAt(p), p + 2 + i); }
 };
 struct DecodeQ8_1 {
   static constexpr int64_t kElements = 32, kBytes = 36;
-  static HWY_INLINE void decode(const uint8_t *p, float *to) { decodeBytes(factorAt(p), p + 4, kElements, to); }
+  static HWY_INLINE F32 vector(const uint8_t *p, int64_t i) { return scaledBytes(factorAt(p), p + 4 + i); }
 };
 struct DecodeQ8_K {
   static constexpr int64_t kElements = 256, kBytes = 292;
-  static HWY_INLINE void decode(const uint8_t *p, float *to) {
+  static HWY_INLINE F32 vector(const uint8_t *p, int64_t i) {
     float d;
     std::memcpy(&d, p, sizeof d);
-    decodeBytes(d, p + 4, kElements, to);
+    return scaledBytes(d, p + 4 + i);
   }
 };
 
-/// The 6-bit scales and minima of the 8 sub-blocks of q4_k and q5_k, from 12 bytes.
+/// The 6-bit scale, or minimum, of sub-block j of q4_k and q5_k, from 12 bytes.
+HWY_INLINE int scaleAt(const uint8_t *from, int64_t j) {
+  return j < 4 ? from[j] & 63 : (from[j + 4] & 15) | (from[j - 4] >> 6) << 4;
+}
+HWY_INLINE int minimumAt(const uint8_t *from, int64_t j) {
+  return j < 4 ? from[j + 4] & 63 : from[j + 4] >> 4 | (from[j] >> 6) << 4;
+}
 HWY_INLINE void unpackScales(const uint8_t *from, uint8_t *scales, uint8_t *minima) {
-  for (int j = 0; j < 4; ++j) {
-    scales[j] = from[j] & 63;
-    minima[j] = from[j + 4] & 63;
-    scales[j + 4] = static_cast<uint8_t>((from[j + 8] & 15) | (from[j] >> 6) << 4);
-    minima[j + 4] = static_cast<uint8_t>(from[j + 8] >> 4 | (from[j + 4] >> 6) << 4);
+  for (int64_t j = 0; j < 8; ++j) {
+    scales[j] = static_cast<uint8_t>(scaleAt(from, j));
+    minima[j] = static_cast<uint8_t>(minimumAt(from, j));
   }
 }
 
@@ -108,23 +106,17 @@ HWY_INLINE void unpackScales(const uint8_t *from, uint8_t *scales, uint8_t *mini
 template <bool kFifth> struct DecodeQ45_K {
   static constexpr int64_t kElements = 256, kBytes = kFifth ? 176 : 144;
 
-  static HWY_INLINE void decode(const uint8_t *p, float *to) {
-    const float d = factorAt(p), dmin = factorAt(p + 2);
-    const uint8_t *const high = p + 16, *const qs = p + (kFifth ? 48 : 16);
-    uint8_t scales[8], minima[8];
-    unpackScales(p + 4, scales, minima);
-    for (int j = 0; j < 8; ++j) {
-      const F32 scale = set(d * scales[j]), minimum = set(dmin * minima[j]);
-      for (int64_t l = 0; l < 32; l += kLanes) {
-        const I32 bytes = bytesAt(qs + 32 * (j / 2) + l);
-        I32 code = j % 2 ? hn::ShiftRight<4>(bytes) : andBits(bytes, 15);
-        if (kFifth) {
-          const I32 bit = hn::Shr(bytesAt(high + l), hn::Set(I32Tag(), j));
-          code = hn::Or(code, hn::ShiftLeft<4>(andBits(bit, 1)));
-        }
-        store(hn::MulSub(scale, asFloat(code), minimum), to + 32 * j + l);
-      }
+  static HWY_INLINE F32 vector(const uint8_t *p, int64_t i) {
+    const int64_t j = i / 32, l = i % 32;
+    const I32 bytes = bytesAt(p + (kFifth ? 48 : 16) + 32 * (j / 2) + l);
+    I32 code = j % 2 ? hn::ShiftRight<4>(bytes) : andBits(bytes, 15);
+    if (kFifth) {
+      const I32 bit = hn::Shr(bytesAt(p + 16 + l), hn::Set(I32Tag(), static_cast<int32_t>(j)));
+      code = hn::Or(code, hn::ShiftLeft<4>(andBits(bit, 1)));
     }
+    const float scale = factorAt(p) * static_cast<float>(scaleAt(p + 4, j));
+    const float minimum = factorAt(p + 2) * static_cast<float>(minimumAt(p + 4, j));
+    return hn::MulSub(set(scale), asFloat(code), set(minimum));
   }
 };
 using DecodeQ4_K = DecodeQ45_K<false>;
@@ -134,65 +126,45 @@ using DecodeQ5_K = DecodeQ45_K<true>;
 struct DecodeQ6_K {
   static constexpr int64_t kElements = 256, kBytes = 210;
 
+  static HWY_INLINE F32 vector(const uint8_t *p, int64_t i) {
+    const int64_t half = i / 128, quarter = i % 128 / 32, l = i % 32;
+    const I32 bytes = bytesAt(p + 64 * half + 32 * (quarter % 2) + l);
+    const I32 low = quarter < 2 ? andBits(bytes, 15) : hn::ShiftRight<4>(bytes);
+    const I32 shift = hn::Set(I32Tag(), static_cast<int32_t>(2 * quarter));
+    const I32 high = andBits(hn::Shr(bytesAt(p + 128 + 32 * half + l), shift), 3);
+    const I32 code = hn::Sub(hn::Or(low, hn::ShiftLeft<4>(high)), hn::Set(I32Tag(), 32));
+    return hn::Mul(set(factorAt(p + 208) * static_cast<float>(static_cast<int8_t>(p[192 + i / 16]))), asFloat(code));
+  }
+};
+
+/// Plain types as blocks of one element: decode() takes one of them, widen() a vector.
+template <class Storage> struct DecodePlain {
+  using Element = typename Storage::Element;
+  static constexpr int64_t kElements = 1, kBytes = sizeof(Element);
   static HWY_INLINE void decode(const uint8_t *p, float *to) {
-    const float d = factorAt(p + 208);
-    for (int half = 0; half < 2; ++half)
-      for (int64_t l = 0; l < 32; l += kLanes) {
-        const uint8_t *const scales = p + 192 + 8 * half + l / 16;
-        const I32 a = bytesAt(p + 64 * half + l), b = bytesAt(p + 64 * half + 32 + l);
-        const I32 high = bytesAt(p + 128 + 32 * half + l);
-        float *const at = to + 128 * half + l;
-        put(d, scales[0], hn::Or(andBits(a, 15), andBits(hn::ShiftLeft<4>(high), 0x30)), at);
-        put(d, scales[2], hn::Or(andBits(b, 15), andBits(hn::ShiftLeft<2>(high), 0x30)), at + 32);
-        put(d, scales[4], hn::Or(hn::ShiftRight<4>(a), andBits(high, 0x30)), at + 64);
-        put(d, scales[6], hn::Or(hn::ShiftRight<4>(b), andBits(hn::ShiftRight<2>(high), 0x30)), at + 96);
-      }
+    Element bits;
+    std::memcpy(&bits, p, sizeof bits);
+    *to = Storage::widenOne(&bits);
   }
-
-private:
-  static HWY_INLINE void put(float d, uint8_t scale, I32 code, float *to) {
-    const F32 factor = set(d * static_cast<float>(static_cast<int8_t>(scale)));
-    store(hn::Mul(factor, asFloat(hn::Sub(code, hn::Set(I32Tag(), 32)))), to);
-  }
+  static HWY_INLINE F32 widen(const uint8_t *p) { return Storage::widen(reinterpret_cast<const Element *>(p)); }
 };
-
-/// Plain types as blocks of one element: widen() takes a vector of them.
-struct DecodeF32 {
-  static constexpr int64_t kElements = 1, kBytes = 4;
-  static HWY_INLINE void decode(const uint8_t *p, float *to) { std::memcpy(to, p, sizeof *to); }
-  static HWY_INLINE F32 widen(const uint8_t *p) { return load(reinterpret_cast<const float *>(p)); }
-};
-struct DecodeBF16 {
-  static constexpr int64_t kElements = 1, kBytes = 2;
-  static HWY_INLINE void decode(const uint8_t *p, float *to) { *to = bf16ToFloat(halfAt(p)); }
-  static HWY_INLINE F32 widen(const uint8_t *p) {
-    const hn::Rebind<uint16_t, I32Tag> d16;
-    return hn::BitCast(
-        F32Tag(), hn::ShiftLeft<16>(hn::PromoteTo(I32Tag(), hn::LoadU(d16, reinterpret_cast<const uint16_t *>(p)))));
-  }
-};
-struct DecodeF16 {
-  static constexpr int64_t kElements = 1, kBytes = 2;
-  static HWY_INLINE void decode(const uint8_t *p, float *to) { *to = factorAt(p); }
-  static HWY_INLINE F32 widen(const uint8_t *p) {
-#if HWY_TARGET == HWY_SCALAR
-    return set(factorAt(p));
-#else
-    const hn::Rebind<uint16_t, I32Tag> d16;
-    const hn::Rebind<hwy::float16_t, F32Tag> half;
-    return hn::PromoteTo(F32Tag(), hn::BitCast(half, hn::LoadU(d16, reinterpret_cast<const uint16_t *>(p))));
-#endif
-  }
-};
+using DecodeF32 = DecodePlain<StorageF32>;
+using DecodeBF16 = DecodePlain<StorageBF16>;
+using DecodeF16 = DecodePlain<StorageF16>;
 
 /// n values from p on, whole blocks.
 template <class Format> HWY_INLINE void decodeRow(const uint8_t *p, int64_t n, float *to) {
-  int64_t i = 0;
-  if constexpr (Format::kElements == 1)
+  if constexpr (Format::kElements == 1) {
+    int64_t i = 0;
     for (; i + kLanes <= n; i += kLanes)
       store(Format::widen(p + i * Format::kBytes), to + i);
-  for (; i < n; i += Format::kElements)
-    Format::decode(p + i / Format::kElements * Format::kBytes, to + i);
+    for (; i < n; ++i)
+      Format::decode(p + i * Format::kBytes, to + i);
+  } else {
+    for (; n > 0; n -= Format::kElements, p += Format::kBytes, to += Format::kElements)
+      for (int64_t i = 0; i < Format::kElements; i += kLanes)
+        store(Format::vector(p, i), to + i);
+  }
 }
 
 } // namespace HWY_NAMESPACE

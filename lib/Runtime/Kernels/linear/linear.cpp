@@ -10,26 +10,12 @@
 #define HWY_TARGET_INCLUDE "linear/linear.cpp"
 #include "hwy/foreach_target.h"
 
-#include "Simd.h"
-#include "linear/Gemm.h"
+#include "linear/Projections.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace ck {
 namespace HWY_NAMESPACE {
 namespace {
-
-/// input[m,k] times a weight stored as rows of K, to row-major [m,n].
-GemmTarget rowsTarget(const float *weight, int64_t n, int64_t k, const float *bias, float *output) {
-  GemmTarget target;
-  target.b = weight;
-  target.bK = 1;
-  target.bN = k;
-  target.n = n;
-  target.bias = bias;
-  target.c = output;
-  target.strideM = n;
-  return target;
-}
 
 /// The same to heads [n / width, m, width].
 GemmTarget headsTarget(const float *weight, int64_t heads, int64_t width, int64_t m, int64_t k, const float *bias,
@@ -40,59 +26,17 @@ GemmTarget headsTarget(const float *weight, int64_t heads, int64_t width, int64_
   return target;
 }
 
-/// input[m,k] times a weight stored as [k,n].
-GemmTarget columnsTarget(const float *weight, int64_t n, float *output) {
-  GemmTarget target = rowsTarget(weight, n, 1, nullptr, output);
-  target.bK = n;
-  target.bN = 1;
-  return target;
-}
-
-GemmProblem problemOf(const float *input, int64_t m, int64_t k, const GemmTarget *targets, int count, float *packed) {
-  GemmProblem problem;
-  problem.m = m;
-  problem.k = k;
-  problem.a = input;
-  problem.aM = k;
-  problem.aK = 1;
-  problem.targets = targets;
-  problem.count = count;
-  problem.packed = packed;
-  return problem;
-}
-
-int32_t product(ck_context *ctx, const float *input, int64_t m, int64_t k, const GemmTarget &target, float *packed) {
-  return gemm(ctx, problemOf(input, m, k, &target, 1, packed));
-}
-
-int32_t head(ck_context *ctx, const float *input, int64_t m, int64_t k, const GemmTarget &target, double softcap,
-             float *packed) {
-  GemmProblem problem = problemOf(input, m, k, &target, 1, packed);
-  if (softcap > 0) {
-    problem.activation = GemmActivation::Softcap;
-    problem.cap = static_cast<float>(softcap);
-  }
-  return gemm(ctx, problem);
-}
-
-template <class Args> int32_t qkvRows(ck_context *ctx, const Args &args, int64_t m, float *packed) {
-  const GemmTarget targets[] = {rowsTarget(args.wq, args.NQ, args.E, args.bq, args.q),
-                                rowsTarget(args.wk, args.NK, args.E, args.bk, args.k),
-                                rowsTarget(args.wv, args.NV, args.E, args.bv, args.v)};
-  return gemm(ctx, problemOf(args.input, m, args.E, targets, 3, packed));
-}
-
 template <class Args> int32_t qkvHeads(ck_context *ctx, const Args &args, int64_t m, float *packed) {
   const GemmTarget targets[] = {headsTarget(args.wq, args.H, args.D, m, args.E, args.bq, args.q),
                                 headsTarget(args.wk, args.KV, args.D, m, args.E, args.bk, args.k),
                                 headsTarget(args.wv, args.KV, args.D, m, args.E, args.bv, args.v)};
-  return gemm(ctx, problemOf(args.input, m, args.E, targets, 3, packed));
+  return gemm(ctx, problemOf(GemmType::F32, args.input, m, args.E, targets, 3, packed));
 }
 
 } // namespace
 
 CK_KERNEL(gemm_blocked_serial) {
-  return product(ctx, args->input, args->T, args->K,
+  return product(ctx, GemmType::F32, args->input, args->T, args->K,
                  rowsTarget(args->weight, args->N, args->K, args->bias, args->output), args->packed);
 }
 
@@ -104,20 +48,20 @@ CK_KERNEL(linear_activation_f32) {
                     CKK_LINEAR_ACTIVATION_F32_KIND_SIGMOID == 6,
                 "the order of the enum in the map");
   const GemmTarget target = rowsTarget(args->weight, args->N, args->K, args->bias, args->output);
-  GemmProblem problem = problemOf(args->input, args->T, args->K, &target, 1, args->packed);
+  GemmProblem problem = problemOf(GemmType::F32, args->input, args->T, args->K, &target, 1, args->packed);
   problem.activation = kinds[args->kind];
   problem.cap = static_cast<float>(args->alpha);
   return gemm(ctx, problem);
 }
 
 CK_KERNEL(gemv_f32) {
-  return product(ctx, args->input, 1, args->K, rowsTarget(args->weight, args->N, args->K, args->bias, args->output),
-                 nullptr);
+  return product(ctx, GemmType::F32, args->input, 1, args->K,
+                 rowsTarget(args->weight, args->N, args->K, args->bias, args->output), nullptr);
 }
 
-CK_KERNEL(qkv_linear_f32) { return qkvRows(ctx, *args, args->T, args->packed); }
+CK_KERNEL(qkv_linear_f32) { return qkvRows(ctx, GemmType::F32, *args, args->T, args->packed); }
 
-CK_KERNEL(qkv_gemv_f32) { return qkvRows(ctx, *args, 1, nullptr); }
+CK_KERNEL(qkv_gemv_f32) { return qkvRows(ctx, GemmType::F32, *args, 1, nullptr); }
 
 CK_KERNEL(ck_qkv_project_head_major) { return qkvHeads(ctx, *args, args->T, args->packed); }
 
@@ -127,29 +71,30 @@ CK_KERNEL(ck_attention_project_head_major) {
   const int64_t T = args->T, N = args->N, D = args->D;
   GemmTarget target = rowsTarget(args->weight, N, D, args->bias, args->output);
   target.bK = {1, D, N * D};
-  GemmProblem problem = problemOf(args->input, T, args->H * D, &target, 1, args->packed);
+  GemmProblem problem = problemOf(GemmType::F32, args->input, T, args->H * D, &target, 1, args->packed);
   problem.aM = D;
   problem.aK = {1, D, T * D};
   return gemm(ctx, problem);
 }
 
 CK_KERNEL(head_linear_f32) {
-  return head(ctx, args->input, args->T, args->E, rowsTarget(args->weight, args->V, args->E, nullptr, args->logits),
-              args->softcap, args->packed);
+  return cappedProduct(ctx, GemmType::F32, args->input, args->T, args->E,
+                       rowsTarget(args->weight, args->V, args->E, nullptr, args->logits), args->softcap, args->packed);
 }
 
 CK_KERNEL(head_gemv_f32) {
-  return head(ctx, args->input, 1, args->E, rowsTarget(args->weight, args->V, args->E, nullptr, args->logits),
-              args->softcap, nullptr);
+  return cappedProduct(ctx, GemmType::F32, args->input, 1, args->E,
+                       rowsTarget(args->weight, args->V, args->E, nullptr, args->logits), args->softcap, nullptr);
 }
 
 CK_KERNEL(head_linear_embed_major_f32) {
-  return head(ctx, args->input, args->T, args->E, columnsTarget(args->weight, args->V, args->logits), args->softcap,
-              nullptr);
+  return cappedProduct(ctx, GemmType::F32, args->input, args->T, args->E,
+                       columnsTarget(args->weight, args->V, args->logits), args->softcap, nullptr);
 }
 
 CK_KERNEL(head_gemv_embed_major_f32) {
-  return head(ctx, args->input, 1, args->E, columnsTarget(args->weight, args->V, args->logits), args->softcap, nullptr);
+  return cappedProduct(ctx, GemmType::F32, args->input, 1, args->E, columnsTarget(args->weight, args->V, args->logits),
+                       args->softcap, nullptr);
 }
 
 } // namespace HWY_NAMESPACE

@@ -9,8 +9,7 @@
 #define HWY_TARGET_INCLUDE "linear/linear_grad_input.cpp"
 #include "hwy/foreach_target.h"
 
-#include "Simd.h"
-#include "linear/Gemm.h"
+#include "linear/Projections.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace ck {
@@ -18,22 +17,7 @@ namespace HWY_NAMESPACE {
 namespace {
 
 template <class Args> int32_t gradInput(ck_context *ctx, GemmType type, const Args &args) {
-  GemmTarget target;
-  target.b = args.weight;
-  target.bK = args.K;
-  target.bN = 1;
-  target.n = args.K;
-  target.c = args.d_input;
-  target.strideM = args.K;
-  GemmProblem problem;
-  problem.m = args.T;
-  problem.k = args.N;
-  problem.a = args.d_output;
-  problem.aM = args.N;
-  problem.aK = 1;
-  problem.targets = &target;
-  problem.type = type;
-  return gemm(ctx, problem);
+  return product(ctx, type, args.d_output, args.T, args.N, columnsTarget(args.weight, args.K, args.d_input), nullptr);
 }
 
 } // namespace

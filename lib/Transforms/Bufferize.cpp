@@ -219,7 +219,7 @@ LogicalResult Bufferize::run(ModuleOp module) {
   for (auto [entry, arguments] : entries)
     if (failed(dropResults(entry, arguments)))
       return failure();
-  if (failed(replaceCopies(module, maps)))
+  if (failed(replaceCopies(module, getAnalysis<KernelMapLibrary>(), maps)))
     return failure();
   for (auto [entry, arguments] : entries)
     resolveDims(entry);

@@ -19,7 +19,8 @@ bool ck::isCopyProvider(StringRef operation, const Contract &contract) {
 namespace {
 class CopyProviders {
 public:
-  CopyProviders(ModuleOp module, const std::string &mapDir) : module(module), mapDir(mapDir) {}
+  CopyProviders(ModuleOp module, KernelMapLibrary &library, const std::string &mapDir)
+      : module(module), library(library), mapDir(mapDir) {}
   LogicalResult replace(memref::CopyOp copy);
 
 private:
@@ -28,8 +29,9 @@ private:
   ProviderOp find(Operation *user, MemRefType type);
 
   ModuleOp module;
+  KernelMapLibrary &library;
   std::string mapDir;
-  std::optional<std::vector<KernelMap>> maps; ///< of plain copies
+  std::optional<std::vector<const KernelMap *>> maps; ///< of plain copies
 };
 } // namespace
 
@@ -39,15 +41,14 @@ static Result<Bindings> bindCopy(const Contract &contract, Type type) {
 }
 
 LogicalResult CopyProviders::loadMaps(Operation *user) {
-  std::string folder = mapDir.empty() ? defaultKernelMapDir() : mapDir;
-  Result<std::vector<KernelMap>> loaded = loadKernelMaps(folder);
+  Result<const std::vector<KernelMap> *> loaded = library.maps(mapDir);
   if (!loaded)
     return user->emitError() << "this value must be copied, but the module embeds no copy provider: "
                              << loaded.error().message;
   maps.emplace();
-  for (KernelMap &map : *loaded)
+  for (const KernelMap &map : **loaded)
     if (map.sameAs.empty() && isCopyProvider(map.operation, map.contract))
-      maps->push_back(std::move(map));
+      maps->push_back(&map);
   return success();
 }
 
@@ -59,10 +60,10 @@ ProviderOp CopyProviders::find(Operation *user, MemRefType type) {
   }
   if (!maps && failed(loadMaps(user)))
     return {};
-  for (const KernelMap &map : *maps)
-    if (bindCopy(map.contract, type)) {
+  for (const KernelMap *map : *maps)
+    if (bindCopy(map->contract, type)) {
       OpBuilder builder = OpBuilder::atBlockBegin(module.getBody());
-      return ProviderOp::create(builder, user->getLoc(), map);
+      return ProviderOp::create(builder, user->getLoc(), *map);
     }
   user->emitError() << "this value must be copied, but neither the module nor the kernel maps have a copy provider for "
                     << type;
@@ -101,10 +102,10 @@ LogicalResult CopyProviders::replace(memref::CopyOp copy) {
   return success();
 }
 
-LogicalResult ck::replaceCopies(ModuleOp module, const std::string &mapDir) {
+LogicalResult ck::replaceCopies(ModuleOp module, KernelMapLibrary &library, const std::string &mapDir) {
   SmallVector<memref::CopyOp> copies;
   module.walk([&](memref::CopyOp copy) { copies.push_back(copy); });
-  CopyProviders providers(module, mapDir);
+  CopyProviders providers(module, library, mapDir);
   for (memref::CopyOp copy : copies)
     if (failed(providers.replace(copy)))
       return failure();

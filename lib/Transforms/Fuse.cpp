@@ -3,6 +3,7 @@
 #include "ChooseProvider.h"
 #include "Entries.h"
 #include "FusionPatterns.h"
+#include "KernelMapLibrary.h"
 #include "ck/Transforms/Passes.h"
 
 #include "mlir/IR/IRMapping.h"
@@ -52,13 +53,12 @@ struct Fuse : ck::impl::CKFuseBase<Fuse> {
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    const std::string dir = maps.empty() ? defaultKernelMapDir() : maps.getValue();
-    FailureOr<FusionPatterns> patterns = FusionPatterns::load(dir, &getContext());
+    FailureOr<FusionPatterns> patterns = FusionPatterns::load(KernelMapLibrary::folder(maps), &getContext());
     if (failed(patterns))
       return signalPassFailure();
     if (patterns->patterns().empty())
       return;
-    Result<std::vector<KernelMap>> loaded = loadKernelMaps(dir);
+    Result<const std::vector<KernelMap> *> loaded = getAnalysis<KernelMapLibrary>().maps(maps);
     if (!loaded) {
       module.emitError() << "cannot load kernel maps: " << loaded.error().message;
       return signalPassFailure();
@@ -69,7 +69,7 @@ struct Fuse : ck::impl::CKFuseBase<Fuse> {
       module.emitError() << "isa must be scalar, avx2, avx512 or avx512_vnni, got '" << isa << "'";
       return signalPassFailure();
     }
-    const ProviderChooser chooser(*loaded, std::move(policy));
+    const ProviderChooser chooser(**loaded, std::move(policy));
     for (func::FuncOp entry : entriesOf(module)) {
       FailureOr<BoundedShapes> shapes = BoundedShapes::compute(entry);
       if (failed(shapes))

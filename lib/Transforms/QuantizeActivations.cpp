@@ -52,9 +52,8 @@ struct QuantizeActivations : ck::impl::CKQuantizeActivationsBase<QuantizeActivat
     bool quantizes = numericsLimit(getOperation()) >= NumericsClass::Q8Activations;
     for (func::FuncOp entry : entriesOf(getOperation())) {
       for (auto op : llvm::make_early_inc_range(entry.getOps<QkvLinearOp>()))
-        if (mustSplit(op)) {
+        if (mustSplit(op))
           split(op);
-        }
       if (quantizes)
         quantizeInputs(entry);
     }
@@ -69,9 +68,8 @@ struct QuantizeActivations : ck::impl::CKQuantizeActivationsBase<QuantizeActivat
       if (!format || !op.isProductOfRows() || !elementTypeOf(input.get()).isF32())
         continue;
       Value &value = quantized[{input.get(), format}];
-      if (!value) {
+      if (!value)
         value = quantize(op, input.get(), format);
-      }
       input.set(value);
     }
   }

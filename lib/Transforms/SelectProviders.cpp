@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 #include "ChooseProvider.h"
 #include "EquivalentOps.h"
+#include "KernelMapLibrary.h"
 #include "Storage.h"
 #include "ck/Transforms/Passes.h"
 
@@ -180,17 +181,16 @@ struct SelectProviders : ck::impl::CKSelectProvidersBase<SelectProviders> {
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    std::string dir = maps.empty() ? defaultKernelMapDir() : maps.getValue();
-    Result<std::vector<KernelMap>> loaded = loadKernelMaps(dir);
+    Result<const std::vector<KernelMap> *> loaded = getAnalysis<KernelMapLibrary>().maps(maps);
     if (!loaded) {
       module.emitError() << "cannot load kernel maps: " << loaded.error().message;
       return signalPassFailure();
     }
     SelectionPolicy selection;
-    if (failed(readOptions(*loaded, dir, selection)))
+    if (failed(readOptions(**loaded, KernelMapLibrary::folder(maps), selection)))
       return signalPassFailure();
     selection.limit = numericsLimit(module);
-    ProviderChooser chooser(*loaded, std::move(selection));
+    ProviderChooser chooser(**loaded, std::move(selection));
     SmallVector<func::FuncOp> entries = entriesOf(module);
     for (func::FuncOp entry : entries) {
       FailureOr<BoundedShapes> shapes = BoundedShapes::compute(entry);

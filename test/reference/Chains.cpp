@@ -10,19 +10,6 @@
 namespace ck::reference {
 namespace {
 
-/// Evaluates `name` on these operands; its results go to `outputs`, which have their shapes.
-Status apply(const char *name, const Params &attrs, const std::map<std::string, Tensor> &inputs,
-             std::map<std::string, Tensor> &outputs) {
-  Call call;
-  call.attrs = attrs;
-  call.inputs = inputs;
-  call.outputs = outputs;
-  if (Status status = evaluate(*findOperation(name), call); !status)
-    return status;
-  outputs = call.outputs;
-  return Status::success();
-}
-
 Status addRmsNorm(Call &call) {
   std::map<std::string, Tensor> sum = {{"output", call.out("sum")}}, normed = {{"output", call.out("output")}};
   if (Status status = apply("add", {}, {{"a", call.in("a")}, {"b", call.in("b")}}, sum); !status)

@@ -7,54 +7,38 @@
 namespace ck::reference {
 namespace {
 
-/// input[t,e] / sqrt(mean of squares + eps) * gamma[e].
-std::vector<double> rmsNorm(const std::vector<double> &input, const Tensor &gamma, int64_t rows, double eps) {
-  const int64_t width = gamma.extent(0);
-  std::vector<double> output(input.size());
-  for (int64_t t = 0; t < rows; ++t) {
-    double squares = 0;
-    for (int64_t e = 0; e < width; ++e)
-      squares += input[t * width + e] * input[t * width + e];
-    for (int64_t e = 0; e < width; ++e)
-      output[t * width + e] =
-          input[t * width + e] / std::sqrt(squares / static_cast<double>(width) + eps) * gamma.data[e];
-  }
-  return output;
+using Tensors = std::map<std::string, Tensor>;
+
+/// One step with one result of the shape given.
+Result<Tensor> step(const char *name, const Params &attrs, const Tensors &inputs, std::vector<int64_t> shape) {
+  Tensors outputs = {{"output", Tensor::zeros(std::move(shape))}};
+  if (Status status = apply(name, attrs, inputs, outputs); !status)
+    return status.error();
+  return outputs["output"];
 }
 
-/// output[t,n] = bias[n] + sum_k input[t,k] * weight[n,k].
-std::vector<double> project(const std::vector<double> &input, const Tensor &weight, const Tensor *bias, int64_t rows) {
-  const int64_t N = weight.extent(0), K = weight.extent(1);
-  std::vector<double> output(rows * N);
-  for (int64_t t = 0; t < rows; ++t)
-    for (int64_t n = 0; n < N; ++n) {
-      double sum = bias ? bias->data[n] : 0;
-      for (int64_t k = 0; k < K; ++k)
-        sum += input[t * K + k] * weight.data[n * K + k];
-      output[t * N + n] = sum;
-    }
-  return output;
+/// Adds `bias` of the call to the operands of a projection, if it is there.
+Tensors projection(const Call &call, const Tensor &input, const char *weight, const char *bias) {
+  Tensors inputs = {{"input", input}, {"weight", call.in(weight)}};
+  if (const Tensor *present = call.optional(bias))
+    inputs["bias"] = *present;
+  return inputs;
 }
 
 Status fusedNormQkv(Call &call) {
   const Tensor &input = call.in("input");
-  const int64_t T = input.extent(0), E = input.extent(1);
-  if (Status status = call.expectShapes({{"gamma", {E}}}); !status)
-    return status;
-  const std::vector<double> normed = rmsNorm(input.data, call.in("gamma"), T, call.number("eps"));
-  for (const char *name : {"q", "k", "v"}) {
-    const Tensor &weight = call.in(std::string("w") + name), *bias = call.optional(std::string("b") + name);
-    Tensor &output = call.out(name);
-    const int64_t heads = call.integer(name[0] == 'q' ? "heads" : "kv_heads"), N = weight.extent(0);
-    if (heads < 1 || N % heads || weight.shape != std::vector<int64_t>{N, E} ||
-        (bias && bias->shape != std::vector<int64_t>{N}) || output.shape != std::vector<int64_t>{heads, T, N / heads})
-      return badCall(std::string("a shape that belongs to ") + name + " does not follow from its weight");
-    const std::vector<double> rows = project(normed, weight, bias, T);
-    for (int64_t t = 0, D = N / heads; t < T; ++t)
-      for (int64_t n = 0; n < N; ++n)
-        output.data[(n / D * T + t) * D + n % D] = rows[t * N + n];
-  }
-  return Status::success();
+  Result<Tensor> normed =
+      step("rms_norm", {{"eps", call.number("eps")}}, {{"input", input}, {"gamma", call.in("gamma")}}, input.shape);
+  if (!normed)
+    return normed.error();
+  Tensors inputs = {{"input", *normed}};
+  for (const char *name : {"wq", "wk", "wv", "bq", "bk", "bv"})
+    if (const Tensor *present = call.optional(name))
+      inputs[name] = *present;
+  return apply(
+      "qkv_linear",
+      {{"layout", std::string("head_major")}, {"heads", call.integer("heads")}, {"kv_heads", call.integer("kv_heads")}},
+      inputs, call.outputs);
 }
 
 bool prepareNormQkv(Call &call, Random &) {
@@ -78,22 +62,29 @@ Status fusedOutMlp(Call &call) {
                                          {"output", {T, E}}});
       !status)
     return status;
-  std::vector<double> merged(T * H * D), gated(T * F);
+  Tensor merged = Tensor::zeros({T, H * D});
   for (int64_t h = 0; h < H; ++h)
     for (int64_t t = 0; t < T; ++t)
       for (int64_t d = 0; d < D; ++d)
-        merged[(t * H + h) * D + d] = attn.data[(h * T + t) * D + d];
-  std::vector<double> hidden = project(merged, call.in("wo"), call.optional("bo"), T);
-  for (size_t i = 0; i < hidden.size(); ++i)
-    hidden[i] += residual.data[i];
-  const std::vector<double> pairs =
-      project(rmsNorm(hidden, call.in("gamma"), T, call.number("eps")), call.in("w1"), call.optional("b1"), T);
-  for (int64_t t = 0; t < T; ++t)
-    for (int64_t f = 0; f < F; ++f)
-      gated[t * F + f] = activate("silu", pairs[t * 2 * F + f], 0) * pairs[t * 2 * F + F + f];
-  call.out("output").data = project(gated, call.in("w2"), call.optional("b2"), T);
-  for (size_t i = 0; i < hidden.size(); ++i)
-    call.out("output").data[i] += hidden[i];
+        merged.data[(t * H + h) * D + d] = attn.data[(h * T + t) * D + d];
+  Result<Tensor> value = step("linear", {}, projection(call, merged, "wo", "bo"), {T, E});
+  if (value)
+    value = step("add", {}, {{"a", *value}, {"b", residual}}, {T, E});
+  if (!value)
+    return value.error();
+  const Tensor hidden = *value;
+  value = step("rms_norm", {{"eps", call.number("eps")}}, {{"input", hidden}, {"gamma", call.in("gamma")}}, {T, E});
+  if (value)
+    value = step("linear", {}, projection(call, *value, "w1", "b1"), {T, 2 * F});
+  if (value)
+    value = step("glu", {{"act", std::string("silu")}}, {{"gate", *value}}, {T, F});
+  if (value)
+    value = step("linear", {}, projection(call, *value, "w2", "b2"), {T, E});
+  if (value)
+    value = step("add", {}, {{"a", *value}, {"b", hidden}}, {T, E});
+  if (!value)
+    return value.error();
+  call.out("output").data = value->data;
   return Status::success();
 }
 

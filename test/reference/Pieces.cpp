@@ -134,6 +134,18 @@ bool spoilIndex(Tensor &indices, int64_t limit, Random &random) {
   return true;
 }
 
+Status apply(const char *name, const Params &attrs, const std::map<std::string, Tensor> &inputs,
+             std::map<std::string, Tensor> &outputs) {
+  Call call;
+  call.attrs = attrs;
+  call.inputs = inputs;
+  call.outputs = outputs;
+  if (Status status = evaluate(*findOperation(name), call); !status)
+    return status;
+  outputs = call.outputs;
+  return Status::success();
+}
+
 void scaleByPowerOfTwo(Tensor &tensor, double factor) {
   if (!(factor > 0))
     return;

@@ -32,6 +32,11 @@ bool fillDistinctIndices(Tensor &indices, int64_t limit, Random &random);
 /// Puts one element outside [0, limit); false if there is none.
 bool spoilIndex(Tensor &indices, int64_t limit, Random &random);
 
+/// Evaluates the reference of `name` on these operands, as a step of a chain; results go to `outputs`, which have their
+/// shapes.
+Status apply(const char *name, const Params &attrs, const std::map<std::string, Tensor> &inputs,
+             std::map<std::string, Tensor> &outputs);
+
 /// Multiplies by the power of two next to `factor`, so that no value is rounded anew: keeps sums of many products near
 /// 1, where an error of the sum and an error of what follows it (a cap, an exponential) are of one size.
 void scaleByPowerOfTwo(Tensor &tensor, double factor);

@@ -15,6 +15,8 @@ namespace ck::check {
 using Json = nlohmann::ordered_json;
 
 static const char kernelRoot[] = "lib/Runtime/Kernels", referenceRoot[] = "test/reference";
+// Headers of both sides of the runtime's border; what they say is part of a kernel.
+static const std::string supportFolder = "ck/Support/";
 
 SourceDigests::SourceDigests(std::string sourceDir, const std::vector<KernelMap> &maps)
     : sourceDir(std::move(sourceDir)), maps(maps) {}
@@ -50,8 +52,11 @@ Status SourceDigests::addClosure(const std::string &root, const std::string &pat
   if (!own)
     return own.error();
   files.push_back(path);
-  for (const std::string &name : includesOf(**own))
-    for (const fs::path &folder : {fs::path(path).parent_path(), fs::path(root)}) {
+  for (const std::string &name : includesOf(**own)) {
+    std::vector<fs::path> folders = {fs::path(path).parent_path(), fs::path(root)};
+    if (root == kernelRoot && name.compare(0, supportFolder.size(), supportFolder) == 0)
+      folders = {"include"};
+    for (const fs::path &folder : folders) {
       const std::string candidate = (folder / name).lexically_normal().string();
       std::error_code failed;
       if (name == "Reference.h" || name == "Contracts.h" || !fs::is_regular_file(sourceDir + "/" + candidate, failed))
@@ -65,6 +70,7 @@ Status SourceDigests::addClosure(const std::string &root, const std::string &pat
           return status;
       break;
     }
+  }
   return Status::success();
 }
 
@@ -104,6 +110,20 @@ Result<std::vector<std::string>> SourceDigests::kernelFiles(const KernelMap &map
   return files;
 }
 
+/// The operations that a text of references applies as steps of chains, in quotes.
+static std::vector<std::string> stepsOf(const std::string &text) {
+  std::vector<std::string> names;
+  for (const char *call : {" apply(\"", " step(\""}) {
+    const std::string opening = call;
+    for (size_t at = text.find(opening); at != std::string::npos; at = text.find(opening, at + 1)) {
+      const size_t begin = at + opening.size() - 1, end = text.find('"', begin + 1);
+      if (end != std::string::npos)
+        names.push_back(text.substr(begin, end + 1 - begin));
+    }
+  }
+  return names;
+}
+
 Result<std::vector<std::string>> SourceDigests::referenceFiles(const KernelMap &map) {
   std::vector<std::string> words;
   for (const Implements &implements : map.implements)
@@ -111,15 +131,19 @@ Result<std::vector<std::string>> SourceDigests::referenceFiles(const KernelMap &
   if (!map.bits.empty())
     words.push_back("\"" + map.bits + "\"");
   std::vector<std::string> files;
-  for (const std::string &path : sourcesIn(sourceDir, referenceRoot)) {
-    Result<const std::string *> own = text(path);
-    if (!own)
-      return own.error();
-    for (const std::string &word : words)
-      if ((*own)->find(word) != std::string::npos)
-        if (Status status = addClosure(referenceRoot, path, files); !status)
-          return status.error();
-  }
+  for (size_t i = 0; i < words.size(); ++i) // grows: a chain is judged by the references of its steps
+    for (const std::string &path : sourcesIn(sourceDir, referenceRoot)) {
+      Result<const std::string *> own = text(path);
+      if (!own)
+        return own.error();
+      if ((*own)->find(words[i]) == std::string::npos)
+        continue;
+      if (Status status = addClosure(referenceRoot, path, files); !status)
+        return status.error();
+      for (const std::string &step : stepsOf(**own))
+        if (std::find(words.begin(), words.end(), step) == words.end())
+          words.push_back(step);
+    }
   std::sort(files.begin(), files.end());
   return files;
 }

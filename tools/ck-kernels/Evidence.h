@@ -19,11 +19,12 @@ public:
   SourceDigests(std::string sourceDir, const std::vector<KernelMap> &maps);
 
   /// Files that a change of which may change the kernel: the sources of its implementations, what they include of
-  /// lib/Runtime/Kernels (and what that includes), and the sources in the folders of these headers that no map names,
-  /// as they are the bodies of headers. Sorted, relative to the source tree. An Error for a file that is not there.
+  /// lib/Runtime/Kernels and ck/Support (and what that includes), and the sources in the folders of these headers that
+  /// no map names, as they are the bodies of headers. Sorted, relative to the source tree. An Error for a file that is
+  /// not there.
   Result<std::vector<std::string>> kernelFiles(const KernelMap &map);
-  /// Files that judge it: those in test/reference that name its operations and its exact contract in quotes, with
-  /// what they include, but for the two headers that only list.
+  /// Files that judge it: those in test/reference that name its operations, the steps of a chain, or its exact contract
+  /// in quotes, with what they include, but for the two headers that only list.
   Result<std::vector<std::string>> referenceFiles(const KernelMap &map);
 
   /// SHA-256 over names, sizes and bytes.

@@ -15,7 +15,7 @@ using Json = nlohmann::ordered_json;
 
 static constexpr double budget = 0.3; ///< seconds for each kernel
 
-Result<std::shared_ptr<ck_context>> makeMeasuringContext(const Arguments &arguments) {
+static Result<std::shared_ptr<ck_context>> makeContext(const Arguments &arguments) {
   const Options standard;
   if (arguments.options.isas.size() > 1 ||
       (arguments.options.threads != standard.threads && arguments.options.threads.size() > 1))
@@ -38,35 +38,50 @@ static std::string timeText(double seconds) {
   return text;
 }
 
-Result<int> runBench(const Arguments &arguments) {
+Result<MeasuringJob> MeasuringJob::create(const Arguments &arguments, bool writes) {
   if (!arguments.all && arguments.ids.empty() && arguments.family.empty())
-    return Error{"bench needs kernel ids, --family or --all"};
+    return Error{arguments.command + " needs kernel ids, --family or --all"};
+  if (writes && arguments.out.empty())
+    return Error{arguments.command + " needs --out FILE, where it writes the cost table"};
   Result<std::vector<KernelMap>> maps = loadMaps(arguments);
   if (!maps)
     return maps.error();
-  auto chosen = chooseMaps({arguments.all, arguments.family, arguments.ids}, *maps);
+  MeasuringJob job;
+  job.maps = *std::move(maps);
+  auto chosen = chooseMaps({arguments.all, arguments.family, arguments.ids}, job.maps);
   if (!chosen)
     return chosen.error();
   auto sizes = parseSizes(arguments.sizes);
   if (!sizes)
     return sizes.error();
-  auto ctx = makeMeasuringContext(arguments);
+  auto ctx = makeContext(arguments);
   if (!ctx)
     return ctx.error();
-  const double peak = ck_measure_fma_peak(ctx->get(), 0.3), read = ck_measure_read_bandwidth(ctx->get(), 0);
+  job.chosen = *std::move(chosen);
+  job.sizes = *std::move(sizes);
+  job.ctx = *std::move(ctx);
+  return job;
+}
+
+Result<int> runBench(const Arguments &arguments) {
+  Result<MeasuringJob> job = MeasuringJob::create(arguments);
+  if (!job)
+    return job.error();
+  ck_context *const ctx = job->ctx.get();
+  const double peak = ck_measure_fma_peak(ctx, 0.3), read = ck_measure_read_bandwidth(ctx, 0);
   if (read == 0)
-    return Error{std::string("cannot measure the read bandwidth: ") + ck_context_error(ctx->get())};
-  const char *isa = ck_isa_name(ck_context_isa(ctx->get()));
+    return Error{std::string("cannot measure the read bandwidth: ") + ck_context_error(ctx)};
+  const char *isa = ck_isa_name(ck_context_isa(ctx));
   if (!arguments.json)
     std::printf("%s, %s, %d threads: f32 multiply-add peak %.4g GFLOP/s, memory read %.3g GB/s\n",
-                machineName().c_str(), isa, ck_context_threads(ctx->get()), peak, read);
+                machineName().c_str(), isa, ck_context_threads(ctx), peak, read);
   int failures = 0;
   Json rows = Json::array();
-  for (const KernelMap *map : *chosen)
-    for (const auto &one : *sizes) {
+  for (const KernelMap *map : job->chosen)
+    for (const auto &one : job->sizes) {
       const ck_kernel *kernel = ck_find_kernel(map->id().c_str());
       const std::string mismatch = registryMismatch(*map, kernel);
-      Result<Measurement> measured = mismatch.empty() ? measure(*map, *kernel, one, ctx->get(), budget)
+      Result<Measurement> measured = mismatch.empty() ? measure(*map, *kernel, one, ctx, budget)
                                                       : Result<Measurement>(Error{map->id() + ": " + mismatch});
       failures += !measured;
       if (!measured) {
@@ -95,7 +110,7 @@ Result<int> runBench(const Arguments &arguments) {
   if (arguments.json)
     std::printf("%s\n", Json({{"machine", machineName()},
                               {"isa", isa},
-                              {"threads", ck_context_threads(ctx->get())},
+                              {"threads", ck_context_threads(ctx)},
                               {"peak_gflops", peak},
                               {"read_gb_per_s", read},
                               {"kernels", rows}})

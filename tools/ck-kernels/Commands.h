@@ -20,8 +20,16 @@ Result<std::vector<KernelMap>> loadMaps(const Arguments &arguments);
 /// --source, or the tree that this program was built from.
 std::string sourceDir(const Arguments &arguments);
 
-/// The one context that bench and tune measure with: --isa and --threads, by default the machine's.
-Result<std::shared_ptr<ck_context>> makeMeasuringContext(const Arguments &arguments);
+/// What bench and tune measure: kernels at sizes, in one context of --isa and --threads, by default the machine's.
+struct MeasuringJob {
+  std::vector<KernelMap> maps;
+  std::vector<const KernelMap *> chosen; ///< of maps
+  std::vector<std::map<std::string, int64_t>> sizes;
+  std::shared_ptr<ck_context> ctx;
+
+  /// With `writes`, the command needs --out as well.
+  static Result<MeasuringJob> create(const Arguments &arguments, bool writes = false);
+};
 
 /// Each returns the exit code; an Error is a wrong command line or an unreadable file.
 Result<int> runList(const Arguments &arguments);

@@ -34,30 +34,18 @@ static bool hasRival(const KernelMap &map, const std::vector<KernelMap> &maps) {
 }
 
 Result<int> runTune(const Arguments &arguments) {
-  if (!arguments.all && arguments.ids.empty() && arguments.family.empty())
-    return Error{"tune needs kernel ids, --family or --all"};
-  if (arguments.out.empty())
-    return Error{"tune needs --out FILE, where it writes the cost table"};
-  Result<std::vector<KernelMap>> maps = loadMaps(arguments);
-  if (!maps)
-    return maps.error();
-  auto chosen = chooseMaps({arguments.all, arguments.family, arguments.ids}, *maps);
-  if (!chosen)
-    return chosen.error();
-  auto sizes = parseSizes(arguments.sizes);
-  if (!sizes)
-    return sizes.error();
-  auto ctx = makeMeasuringContext(arguments);
-  if (!ctx)
-    return ctx.error();
+  Result<MeasuringJob> job = MeasuringJob::create(arguments, /*writes=*/true);
+  if (!job)
+    return job.error();
+  ck_context *const ctx = job->ctx.get();
 
   CostTable table;
   table.machine = machineName();
-  table.isa = ck_isa_name(ck_context_isa(ctx->get()));
-  table.threads = ck_context_threads(ctx->get());
-  for (const KernelMap *map : *chosen) {
+  table.isa = ck_isa_name(ck_context_isa(ctx));
+  table.threads = ck_context_threads(ctx);
+  for (const KernelMap *map : job->chosen) {
     const bool named = std::count(arguments.ids.begin(), arguments.ids.end(), map->id()) != 0;
-    if (!named && !hasRival(*map, *maps))
+    if (!named && !hasRival(*map, job->maps))
       continue;
     const ck_kernel *kernel = ck_find_kernel(map->id().c_str());
     if (std::string mismatch = registryMismatch(*map, kernel); !mismatch.empty())
@@ -65,8 +53,8 @@ Result<int> runTune(const Arguments &arguments) {
     CostTable::Kernel measured;
     measured.digest = map->digest;
     std::string refusal;
-    for (const auto &point : arguments.sizes.empty() ? usualGrid(*map) : *sizes) {
-      Result<Measurement> one = measure(*map, *kernel, point, ctx->get(), budget);
+    for (const auto &point : arguments.sizes.empty() ? usualGrid(*map) : job->sizes) {
+      Result<Measurement> one = measure(*map, *kernel, point, ctx, budget);
       if (!one) { // a grid may have points that a kernel does not take
         refusal = one.error().message;
         continue;

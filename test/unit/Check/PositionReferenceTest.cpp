@@ -1,6 +1,7 @@
 //===- PositionReferenceTest.cpp - positions and grids worked out by hand -===//
 
 #include "Contracts.h"
+#include "ReferenceSupport.h"
 
 #include <cmath>
 #include <gtest/gtest.h>
@@ -9,32 +10,6 @@ using namespace ck;
 using namespace ck::reference;
 
 namespace {
-
-Tensor tensor(std::vector<int64_t> shape, std::vector<double> data) {
-  Tensor result;
-  result.shape = std::move(shape);
-  result.data = std::move(data);
-  return result;
-}
-
-/// Evaluates, expecting success.
-void run(const char *op, Call &call) {
-  const Operation *operation = findOperation(op);
-  ASSERT_TRUE(operation) << op;
-  Status status = evaluate(*operation, call);
-  ASSERT_TRUE(status) << status.error().message;
-}
-
-std::string errorCode(const char *op, Call &call) {
-  Status status = evaluate(*findOperation(op), call);
-  return status ? "" : status.error().code;
-}
-
-void expectNear(const Tensor &actual, const std::vector<double> &expected, double tolerance = 1e-12) {
-  ASSERT_EQ(actual.data.size(), expected.size());
-  for (size_t i = 0; i < expected.size(); ++i)
-    EXPECT_NEAR(actual.data[i], expected[i], tolerance) << "element " << i;
-}
 
 /// Text before and behind an image of two rows by three.
 TEST(PositionReference, Multimodal) {

@@ -2,6 +2,7 @@
 
 #include "Contracts.h"
 #include "QuantRules.h"
+#include "ReferenceSupport.h"
 
 #include <cmath>
 #include <gtest/gtest.h>
@@ -10,18 +11,6 @@ using namespace ck;
 using namespace ck::reference;
 
 namespace {
-
-Tensor tensor(std::vector<int64_t> shape, std::vector<double> data) {
-  Tensor result;
-  result.shape = std::move(shape);
-  result.data = std::move(data);
-  return result;
-}
-
-std::string errorCode(const char *op, Call &call) {
-  Status status = evaluate(*findOperation(op), call);
-  return status ? "" : status.error().code;
-}
 
 Tensor bytes(const std::string &text) {
   Tensor result = Tensor::zeros({static_cast<int64_t>(text.size())});

@@ -91,6 +91,15 @@ std::vector<Sample> alignCorners(int64_t i, int64_t n, int64_t G) {
   return {{first, 1 - share}, {std::min(first + 1, G - 1), share}};
 }
 
+/// The samples of cell `i` of `n` in `mode`; a grid like its source needs no antialiasing, and "xy" takes no samples.
+std::vector<Sample> samplesOf(const std::string &mode, bool same, int64_t i, int64_t n, int64_t G) {
+  if (mode == "align_corners")
+    return alignCorners(i, n, G);
+  if (mode != "antialias")
+    return {};
+  return same ? std::vector<Sample>{{i, 1}} : antialias(i, n, G);
+}
+
 Status positionEmbedding2d(Call &call) {
   const Tensor &x = call.in("x"), &table = call.in("table");
   const Grid grid(call);
@@ -104,14 +113,9 @@ Status positionEmbedding2d(Call &call) {
   std::vector<Cell> cells = grid.tiles();
   for (int64_t k = 0; k < T; ++k) {
     auto [row, column] = cells[k];
-    std::vector<Sample> down, across;
     bool same = G == grid.height && G == grid.width;
-    if (mode == "align_corners")
-      down = alignCorners(row, grid.height, G), across = alignCorners(column, grid.width, G);
-    else if (mode == "antialias" && !same)
-      down = antialias(row, grid.height, G), across = antialias(column, grid.width, G);
-    else if (mode == "antialias")
-      down = {{row, 1}}, across = {{column, 1}};
+    std::vector<Sample> down = samplesOf(mode, same, row, grid.height, G);
+    std::vector<Sample> across = samplesOf(mode, same, column, grid.width, G);
     for (int64_t e = 0; e < E; ++e) {
       double value = 0, total = 0;
       for (const Sample &v : down)

@@ -6,7 +6,8 @@
 //===----------------------------------------------------------------------===//
 #include "KernelSupport.h"
 
-namespace ck {
+using namespace ck;
+
 namespace {
 
 constexpr int64_t kRows = 16;
@@ -90,5 +91,3 @@ CK_PORTABLE_KERNEL(pack_q8_0) { return pack(ctx, q8_0, *args); }
 CK_PORTABLE_KERNEL(pack_q4_k) { return pack(ctx, q4_k, *args); }
 CK_PORTABLE_KERNEL(pack_q5_k) { return pack(ctx, q5_k, *args); }
 CK_PORTABLE_KERNEL(pack_q6_k) { return pack(ctx, q6_k, *args); }
-
-} // namespace ck

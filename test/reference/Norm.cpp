@@ -2,6 +2,7 @@
 
 #include "Checked.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace ck::reference {
@@ -73,19 +74,27 @@ Status rmsNorm(Call &call) {
   return Status::success();
 }
 
-/// The gradient of one row y = x r g with r = 1/sqrt(mean(x^2) + eps): dx = r (dy g - x r mean(dy g x r)).
-void rmsNormRowGrad(const double *dy, const double *x, double r, const std::string &gain, const Tensor *gamma,
-                    int64_t E, double *dx, double *dgamma) {
-  double c = 0;
-  for (int64_t e = 0; e < E; ++e)
-    c += dy[e] * gainOf(gain, gamma, e) * (x[e] * r);
-  c /= static_cast<double>(E);
+/// The gradient of one row y = x r g with r = 1/sqrt(mean(x^2) + eps): dx = r (dy g - x r mean(dy g x r)). Gives the
+/// largest sum of the magnitudes of an element's terms: with one column, all of the result but eps cancels.
+double rmsNormRowGrad(const double *dy, const double *x, double r, const std::string &gain, const Tensor *gamma,
+                      int64_t E, double *dx, double *dgamma) {
+  double c = 0, magnitudes = 0, terms = 0;
   for (int64_t e = 0; e < E; ++e) {
+    const double product = dy[e] * gainOf(gain, gamma, e) * (x[e] * r);
+    c += product;
+    magnitudes += std::fabs(product);
+  }
+  c /= static_cast<double>(E);
+  magnitudes /= static_cast<double>(E);
+  for (int64_t e = 0; e < E; ++e) {
+    const double g = dy[e] * gainOf(gain, gamma, e);
     if (dx)
-      dx[e] = r * (dy[e] * gainOf(gain, gamma, e) - x[e] * r * c);
+      dx[e] = r * (g - x[e] * r * c);
+    terms = std::max(terms, r * (std::fabs(g) + std::fabs(x[e] * r) * magnitudes));
     if (dgamma)
       dgamma[e] += dy[e] * (x[e] * r);
   }
+  return terms;
 }
 
 double *rowOf(Tensor *tensor, int64_t row, int64_t width) {
@@ -129,17 +138,21 @@ Status layerNorm(Call &call) {
         return status;
   for (int64_t t = 0; t < T; ++t) {
     const double *x = input.data.data() + (t * E);
-    double m = 0, variance = 0;
-    for (int64_t e = 0; e < E; ++e)
+    double m = 0, magnitudes = 0, variance = 0;
+    for (int64_t e = 0; e < E; ++e) {
       m += x[e];
+      magnitudes += std::fabs(x[e]);
+    }
     m /= static_cast<double>(E);
     for (int64_t e = 0; e < E; ++e)
       variance += (x[e] - m) * (x[e] - m);
     double r = 1 / std::sqrt(variance / static_cast<double>(E) + call.number("eps"));
     for (int64_t e = 0; e < E; ++e)
       output.data[t * E + e] = (x[e] - m) * r * (gamma ? gamma->data[e] : 1) + (beta ? beta->data[e] : 0);
-    if (mean)
+    if (mean) {
       mean->data[t] = m;
+      mean->addsUp(magnitudes / static_cast<double>(E));
+    }
     if (rstd)
       rstd->data[t] = r;
   }
@@ -236,10 +249,15 @@ Status qkNormGrad(Call &call) {
     return status;
   for (std::string side : {"q", "k"}) {
     const Tensor &dy = call.in("d_" + side + "_out"), &x = call.in(side), &gamma = call.in(side + "_gamma");
-    for (int64_t row = 0; row < (D ? x.elements() / D : 0); ++row)
-      rmsNormRowGrad(dy.data.data() + (row * D), x.data.data() + (row * D),
-                     reciprocalRoot(x.data.data() + (row * D), D, call.number("eps")), call.word("gain"), &gamma, D,
-                     rowOf(call.wanted("d_" + side), row, D), rowOf(call.wanted("d_" + side + "_gamma"), 0, D));
+    Tensor *dx = call.wanted("d_" + side);
+    for (int64_t row = 0; row < (D ? x.elements() / D : 0); ++row) {
+      const double terms =
+          rmsNormRowGrad(dy.data.data() + (row * D), x.data.data() + (row * D),
+                         reciprocalRoot(x.data.data() + (row * D), D, call.number("eps")), call.word("gain"), &gamma, D,
+                         rowOf(dx, row, D), rowOf(call.wanted("d_" + side + "_gamma"), 0, D));
+      if (dx)
+        dx->addsUp(terms);
+    }
   }
   return Status::success();
 }

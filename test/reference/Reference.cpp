@@ -3,6 +3,7 @@
 #include "Reference.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace ck::reference {
 
@@ -11,6 +12,11 @@ Tensor Tensor::zeros(std::vector<int64_t> shape) {
   tensor.shape = std::move(shape);
   tensor.data.assign(tensor.elements(), 0.0);
   return tensor;
+}
+
+void Tensor::addsUp(double magnitudes) {
+  if (std::isfinite(magnitudes))
+    terms = std::max(terms, magnitudes);
 }
 
 int64_t Tensor::elements() const {

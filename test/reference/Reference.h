@@ -21,8 +21,13 @@ struct Tensor {
   std::vector<double> data;
   std::string dtype;          ///< element type in the kernel's memory; set by the checker
   std::vector<uint8_t> bytes; ///< of a block-quantised type: compact rows of blocks, whose values `data` holds
+  /// Of a result whose terms cancel: the largest sum of their magnitudes. No arithmetic has errors that are small
+  /// against what is left, so errors are measured against this where it is more than the largest result.
+  double terms = 0;
 
   static Tensor zeros(std::vector<int64_t> shape);
+  /// Tells of one result what the magnitudes of its terms add up to.
+  void addsUp(double magnitudes);
   int64_t extent(size_t axis) const { return axis < shape.size() ? shape[axis] : 0; }
   int64_t elements() const;
   int64_t integer(int64_t i) const { return static_cast<int64_t>(data[i]); }

@@ -76,9 +76,11 @@ double Trial::scaleOf(const Operand &operand, const Tensor &expected, double err
   int64_t seen = 0;
   auto widen = [&](const Tensor &tensor) {
     for (double value : tensor.data)
-      if (std::isfinite(value))
+      if (std::isfinite(value)) {
         scale = std::max(scale, std::fabs(value));
-    seen += tensor.elements();
+        ++seen;
+      }
+    scale = std::max(scale, tensor.terms);
   };
   widen(expected);
   if ((seen >= fairSample && scale > 0) || error <= subject.map.tolerance * scale)

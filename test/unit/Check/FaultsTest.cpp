@@ -116,6 +116,48 @@ TEST(CheckFaults, WrongForOneInstructionSet) {
   EXPECT_EQ(checkKernel(mulMap(), kernel, scalar).result, Report::Result::Passed);
 }
 
+struct LayerNormArgs {
+  const float *input, *gamma, *beta;
+  float *output, *mean, *rstd;
+  int64_t T, E;
+  double eps;
+};
+
+MapBuilder layerNormMap() {
+  return MapBuilder(
+             "layer_norm",
+             "input[...T,E]:f32, gamma[E]:f32, beta[E]:f32? -> output[...T,E]:f32, mean[...T]:f32, rstd[...T]:f32",
+             2e-6)
+      .param("eps:f64")
+      .attr("save_stats", true);
+}
+
+/// Its means are wrong by that part per million of the mean magnitude.
+template <int kMillionths> int32_t layerNorm(ck_context *, const void *data) {
+  const LayerNormArgs &args = *static_cast<const LayerNormArgs *>(data);
+  const auto count = static_cast<double>(args.E);
+  for (int64_t t = 0; t < args.T; ++t) {
+    const float *x = args.input + t * args.E;
+    double mean = 0, magnitude = 0, variance = 0;
+    for (int64_t e = 0; e < args.E; ++e)
+      mean += x[e] / count, magnitude += std::fabs(x[e]) / count;
+    for (int64_t e = 0; e < args.E; ++e)
+      variance += (x[e] - mean) * (x[e] - mean) / count;
+    const double r = 1 / std::sqrt(variance + args.eps);
+    for (int64_t e = 0; e < args.E; ++e)
+      args.output[t * args.E + e] =
+          static_cast<float>((x[e] - mean) * r * args.gamma[e] + (args.beta ? args.beta[e] : 0));
+    args.mean[t] = static_cast<float>(std::isfinite(mean) ? mean + kMillionths * 1e-6 * magnitude : mean);
+    args.rstd[t] = static_cast<float>(r);
+  }
+  return CK_OK;
+}
+
+TEST(CheckFaults, AnErrorIsMeasuredAgainstTermsThatCancel) {
+  expectPassed(layerNormMap(), layerNorm<1>); // of long rows, many times the tolerance of what is left
+  expectCaught(layerNormMap(), layerNorm<4>, "mean[");
+}
+
 TEST(CheckFaults, MapNamesTheWrongOperation) {
   expectCaught(MapBuilder("add", "a[...N]:f32, b[...N]:f32 -> output[...N]:f32"), mul, "output[");
 }

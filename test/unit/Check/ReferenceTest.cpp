@@ -107,6 +107,31 @@ Call rotation(const char *pairing, bool inverse) {
   return call;
 }
 
+TEST(Reference, SumsThatCancelSayWhatTheirTermsAddUpTo) {
+  Call norm;
+  norm.inputs["input"] = tensor({2, 2}, {3, -3, 1, 4});
+  norm.outputs = {{"output", Tensor::zeros({2, 2})}, {"mean", Tensor::zeros({2})}, {"rstd", Tensor::zeros({2})}};
+  run("layer_norm", norm);
+  expectNear(norm.out("mean"), {0, 2.5});
+  EXPECT_NEAR(norm.out("mean").terms, 3, 1e-12);
+  EXPECT_EQ(norm.out("output").terms, 0);
+
+  // One column: r = 1/sqrt(4 + 0.25), h = 2 r, g = 5 * 3; dx = r (g - h h g).
+  Call heads;
+  heads.attrs = {{"head_dim", int64_t(1)}, {"eps", 0.25}};
+  for (const char *side : {"q", "k"}) {
+    const std::string name = side;
+    heads.inputs["d_" + name + "_out"] = tensor({1, 1}, {5});
+    heads.inputs[name] = tensor({1, 1}, {2});
+    heads.inputs[name + "_gamma"] = tensor({1}, {3});
+  }
+  heads.outputs["d_q"] = Tensor::zeros({1, 1});
+  run("qk_norm_grad", heads);
+  const double r = 1 / std::sqrt(4.25), h = 2 * r;
+  EXPECT_NEAR(heads.out("d_q").data[0], r * 15 * (1 - h * h), 1e-12);
+  EXPECT_NEAR(heads.out("d_q").terms, r * 15 * (1 + h * h), 1e-12);
+}
+
 TEST(Reference, RmsNormOfCodes) {
   // Two codes a byte, 8 more than they mean, the first in the low half: 3 and 4, times 0.5.
   Call call;

@@ -172,8 +172,10 @@ private:
     if (value->asString())
       config.activation = activationFromHf(*value->asString());
     if (config.activation.empty())
-      return fail("UNSUPPORTED", source, ": hidden_act ", value->brief(),
-                  " is not supported; expected silu, gelu, gelu_new, gelu_pytorch_tanh, quick_gelu, relu or relu2");
+      return fail(
+          "UNSUPPORTED", source, ": hidden_act ", value->brief(),
+          " is not supported; expected silu, swish, gelu, gelu_new, gelu_fast, gelu_pytorch_tanh, quick_gelu, relu "
+          "or relu2");
     return Status::success();
   }
 

@@ -149,9 +149,13 @@ TEST(HfConfig, RefusesWhatItDoesNotKnowByName) {
 
 TEST(HfConfig, ActivationNamesAreExact) {
   EXPECT_EQ(activationFromHf("gelu"), "gelu_erf");
-  EXPECT_EQ(activationFromHf("gelu_pytorch_tanh"), "gelu_tanh");
+  for (const char *name : {"gelu_new", "gelu_fast", "gelu_pytorch_tanh"})
+    EXPECT_EQ(activationFromHf(name), "gelu_tanh") << name;
   EXPECT_EQ(activationFromHf("quick_gelu"), "gelu_quick");
-  EXPECT_EQ(activationFromHf("gelu_"), "");
+  EXPECT_EQ(activationFromHf("relu"), "relu");
+  EXPECT_EQ(activationFromHf("relu2"), "relu2");
+  for (const char *name : {"gelu_", "GELU", "gelu_10", "gelu_tanh", ""})
+    EXPECT_EQ(activationFromHf(name), "") << name;
 }
 
 TEST(Config, EndTokensComeFromTheGenerationConfig) {

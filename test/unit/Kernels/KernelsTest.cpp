@@ -10,6 +10,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <limits>
 #include <random>
@@ -183,6 +184,30 @@ TEST_P(Kernels, ActivationsAtTheirEnds) {
   ckk_activation_f32_args args = {};
   args.input = args.output = &x, args.N = 1, args.kind = 99;
   EXPECT_EQ(ckk_activation_f32(ctx, &args), CK_INVALID_ARGUMENT);
+}
+
+/// Those that share a name's stem differ from each other by little: here by more than either is wrong.
+TEST_P(Kernels, ActivationsAreToldApart) {
+  const Floats x = {-3, -0.5f, 0.1f, 2};
+  const std::pair<int64_t, std::array<double, 4>> kinds[] = {
+      {CKK_ACTIVATION_F32_KIND_SILU, {-0.1422776195, -0.1887703344, 0.05249791875, 1.761594156}},
+      {CKK_ACTIVATION_F32_KIND_GELU_TANH, {-0.003637392082, -0.1542859902, 0.05398275105, 1.954597694}},
+      {CKK_ACTIVATION_F32_KIND_GELU_ERF, {-0.004049694095, -0.1542687694, 0.05398278373, 1.954499736}},
+      {CKK_ACTIVATION_F32_KIND_GELU_QUICK, {-0.01807130971, -0.1496115634, 0.05424475808, 1.935658623}},
+      {CKK_ACTIVATION_F32_KIND_RELU, {0, 0, 0.1, 2}}};
+  for (const auto &[kind, expected] : kinds) {
+    Floats y(4);
+    ckk_activation_f32_args args = {};
+    args.input = x.data(), args.output = y.data(), args.N = 4, args.kind = kind;
+    ASSERT_EQ(ckk_activation_f32(ctx, &args), CK_OK);
+    for (size_t i = 0; i < 4; ++i)
+      EXPECT_NEAR(y[i], expected[i], 5e-7 * std::max(1.0, std::fabs(expected[i]))) << "kind " << kind << " at " << x[i];
+  }
+  Floats squares(4);
+  ckk_relu2_forward_args args = {};
+  args.input = x.data(), args.output = squares.data(), args.N = 4;
+  ASSERT_EQ(ckk_relu2_forward(ctx, &args), CK_OK);
+  EXPECT_EQ(squares, (Floats{0, 0, 0.1f * 0.1f, 4}));
 }
 
 TEST_P(Kernels, SplitAndConcatCheckTheirSizes) {

@@ -12,7 +12,7 @@ from support import Case, main, run
 def write(path, metadata, tensors):
     """A safetensors file."""
     header, offset = {"__metadata__": metadata}, 0
-    names = {"float64": "F64", "float32": "F32", "int32": "I32", "float16": "F16"}
+    names = {"float64": "F64", "float32": "F32", "int32": "I32", "float16": "F16", "uint16": "BF16"}
     for name, array in tensors.items():
         header[name] = {"dtype": names[array.dtype.name], "shape": list(array.shape),
                         "data_offsets": [offset, offset + array.nbytes]}
@@ -97,6 +97,31 @@ class GoldenMade(Case):
         code, out, _ = self.golden(metadata, {"case0.x": x, "case0.y": y})
         self.assertEqual(code, 0)
         self.assertIn("y 0 (bound 1e-05)", out)
+
+    def test_products_of_bf16_are_those_of_the_widened_numbers_at_every_depth(self):
+        """Depths and widths around the sizes of tiles, odd ones among them; small numbers make float sums exact."""
+        random = numpy.random.default_rng(46)
+        metadata = {"op": "mul_mat_bf16", "peer": "made", "cases": "36"}
+        tensors = {}
+        shapes = [(depth, width) for depth in (1, 2, 3, 63, 64, 65) for width in (1, 31, 32, 33, 64, 65)]
+        for i, (depth, width) in enumerate(shapes):
+            wide = random.integers(-64, 65, (width, depth)).astype(numpy.float32) / 32
+            x = random.integers(-64, 65, (32, depth)).astype(numpy.float32) / 32
+            # Few bits: nothing is lost where the upper half of a float is a bf16.
+            tensors[f"case{i}.w"] = (wide.view(numpy.uint32) >> 16).astype(numpy.uint16)
+            tensors[f"case{i}.x"] = x
+            metadata.update({f"case{i}.K": str(depth), f"case{i}.N": str(width), f"case{i}.Ms": "(1, 3, 32)",
+                             f"case{i}.type": "bf16", f"case{i}.model_err_rel": "0"})
+            for rows in (1, 3, 32):
+                tensors[f"case{i}.y_m{rows}"] = x[:rows] @ wide.T
+                metadata.update({f"case{i}.peer_err_abs.y_m{rows}": "0", f"case{i}.peer_err_rel.y_m{rows}": "0"})
+        for threads in (1, 3):
+            code, out, _ = self.golden(metadata, tensors, "--threads", threads, "--json")
+            self.assertEqual(code, 0, out)
+            report = json.loads(out)
+            self.assertEqual((report["passed"], report["failed"], report["not_run"]), (len(shapes), 0, 0))
+            errors = {t["error"] for case in report["files"][0]["cases"] for t in case["tensors"]}
+            self.assertEqual(errors, {0})
 
     def test_broken_files_are_refused(self):
         metadata, tensors = relu2()

@@ -34,8 +34,10 @@ Status embedding(Call &call) {
   if (T > S)
     return invalid("there are more rows than positions");
   for (int64_t t = 0; t < T; ++t)
-    for (int64_t e = 0; e < E; ++e)
-      output.data[t * E + e] = table.data[ids.integer(t) * E + e] + (positions ? positions->data[t * E + e] : 0.0);
+    for (int64_t e = 0; e < E; ++e) {
+      const double value = table.data[ids.integer(t) * E + e];
+      output.data[t * E + e] = positions ? value + positions->data[t * E + e] : value; // a copy keeps its -0
+    }
   return Status::success();
 }
 

@@ -134,8 +134,10 @@ Status Trial::makeCall(Call &call, Random &random, double magnitude) const {
       for (int64_t i = 0; i < tensor.elements(); ++i) {
         if (!operand.element->isFloat)
           tensor.data[i] = rounded(*operand.element, static_cast<double>(random.below(100)));
-        else if (random.below(16) != 0) // some exact zeros
+        else if (random.below(16) != 0) // some exact zeros, of both signs
           tensor.data[i] = rounded(*operand.element, numbers.next(i, random) * magnitude);
+        else if (i % 2)
+          tensor.data[i] = -0.0;
       }
       call.inputs[operand.opName] = tensor;
     }
@@ -157,7 +159,7 @@ bool Trial::plantNonFinite(Random &random) {
       candidates.push_back(&call.inputs[operand.opName]);
   if (candidates.empty())
     return false;
-  const double values[] = {NAN, INFINITY, -INFINITY};
+  const double values[] = {std::nan("0x5a5a5a5a5a5a5"), INFINITY, -INFINITY}; // a NaN that tells copies from others
   for (int64_t i = 0, count = 1 + random.below(4); i < count; ++i) {
     Tensor &tensor = *candidates[random.below(static_cast<int64_t>(candidates.size()))];
     const double value = values[random.below(3)];

@@ -3,6 +3,7 @@
 #include "CheckSupport.h"
 
 #include <cmath>
+#include <limits>
 
 using namespace ck;
 using namespace ck::check;
@@ -114,6 +115,34 @@ TEST(CheckFaults, WrongForOneInstructionSet) {
   Options scalar;
   scalar.isas = {CK_ISA_SCALAR};
   EXPECT_EQ(checkKernel(mulMap(), kernel, scalar).result, Report::Result::Passed);
+}
+
+struct CopyArgs {
+  const float *input;
+  float *output;
+  int64_t N;
+};
+
+template <float (*kMove)(float)> int32_t copy(ck_context *, const void *data) {
+  const CopyArgs &args = *static_cast<const CopyArgs *>(data);
+  for (int64_t i = 0; i < args.N; ++i)
+    args.output[i] = kMove(args.input[i]);
+  return CK_OK;
+}
+
+float moved(float x) { return x; }
+float movedByAdding(float x) { return x + 0.0f; }
+float movedAsSomeNaN(float x) { return std::isnan(x) ? std::numeric_limits<float>::quiet_NaN() : x; }
+
+TEST(CheckFaults, CopiesOfOtherBits) {
+  const MapBuilder exact("copy", "input[...N]:f32 -> output[...N]:f32", 0);
+  expectPassed(exact, copy<moved>);
+  expectCaught(exact, copy<movedByAdding>, "is 0, expected -0, bit by bit");
+  expectCaught(exact, copy<movedAsSomeNaN>, "is nan, expected nan, bit by bit");
+  // With a tolerance, zeros are equal, and so are NaNs.
+  const MapBuilder near("copy", "input[...N]:f32 -> output[...N]:f32");
+  expectPassed(near, copy<movedByAdding>);
+  expectPassed(near, copy<movedAsSomeNaN>);
 }
 
 struct LayerNormArgs {

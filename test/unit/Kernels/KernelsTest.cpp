@@ -210,6 +210,28 @@ TEST_P(Kernels, ActivationsAreToldApart) {
   EXPECT_EQ(squares, (Floats{0, 0, 0.1f * 0.1f, 4}));
 }
 
+TEST_P(Kernels, TheFusedSumAndNormHaveTheBitsOfTheTwo) {
+  for (int64_t E : {1, 7, 64, 1000}) {
+    const int64_t T = 5, N = T * E;
+    const Floats a = randomFloats(N, 1), b = randomFloats(N, 2), gamma = randomFloats(E, 3);
+    Floats sum(N), output(N), fusedSum(N), fusedOutput(N);
+    ckk_ck_residual_add_token_major_args add = {};
+    add.a = a.data(), add.b = b.data(), add.output = sum.data(), add.N = N;
+    ASSERT_EQ(ckk_ck_residual_add_token_major(ctx, &add), CK_OK);
+    ckk_rmsnorm_forward_args norm = {};
+    norm.input = sum.data(), norm.gamma = gamma.data(), norm.output = output.data();
+    norm.T = T, norm.E = E, norm.eps = 1e-5;
+    ASSERT_EQ(ckk_rmsnorm_forward(ctx, &norm), CK_OK);
+    ckk_add_rms_norm_f32_args fused = {};
+    fused.a = a.data(), fused.b = b.data(), fused.gamma = gamma.data();
+    fused.sum = fusedSum.data(), fused.output = fusedOutput.data();
+    fused.T = T, fused.E = E, fused.eps = 1e-5;
+    ASSERT_EQ(ckk_add_rms_norm_f32(ctx, &fused), CK_OK);
+    EXPECT_EQ(fusedSum, sum);
+    EXPECT_EQ(fusedOutput, output);
+  }
+}
+
 TEST_P(Kernels, SplitAndConcatCheckTheirSizes) {
   Floats whole = {1, 2, 3, 4, 5, 6}, a(2), b(4);
   ckk_split_rank2_axis1_b32_args args = {};

@@ -347,7 +347,9 @@ Status GeometryDrawer::makeShapes(Geometry &geometry, bool related) const {
         actual.shape = shapes[opName(operand.name)];
         actual.dtype = operand.dtype[0] == '$' ? geometry.dtypes[operand.dtype] : operand.dtype;
         geometry.layouts[operand.name] = Layout::compact(actual.shape);
-        if (limited && geometry.layouts[operand.name].elements() > maxElements)
+        // Of blocks there may be more: they are of many elements each, and small.
+        const int64_t most = blockElements(actual.dtype) > 1 ? 2 * maxElements : maxElements;
+        if (limited && geometry.layouts[operand.name].elements() > most)
           return Error{operand.name + " would be too large to try"};
       }
       actuals->push_back(std::move(actual));

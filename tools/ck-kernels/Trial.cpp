@@ -292,9 +292,10 @@ Status Trial::makeMemory() {
       fillPattern(operand.image.data(), operand.image.size());
       if (values)
         operand.image = packed ? reference::packRows(operand.blocks, rows, k, values->bytes) : values->bytes;
-      // Blocks may lie at any even address; packed weights are buffers of their own.
-      operand.buffer = std::make_unique<GuardedBuffer>(
-          operand.image.size(), packed || geometry.aligned ? 0 : 2 * (2 * shift - 1), fence && !packed);
+      // Blocks may lie at any even address; packed weights are buffers of their own, which start at a cache line.
+      operand.buffer =
+          std::make_unique<GuardedBuffer>(operand.image.size(), packed || geometry.aligned ? 0 : 2 * (2 * shift - 1),
+                                          fence && (!packed || operand.image.size() % 64 == 0));
       shift = shift % 13 + 1;
       if (!operand.buffer->data())
         return Error{"out of memory"};

@@ -33,6 +33,13 @@ std::set<int64_t> extentsOf(const std::vector<Geometry> &list, const std::string
 
 MapBuilder elementwise() { return MapBuilder("mul", "a[...N]:f32, b[...N]:f32 -> output[...N]:f32"); }
 
+TEST(Geometry, BlocksOf256HaveManyRowsToo) {
+  MapBuilder map("linear", "input[...T,K]:q8_k, weight[N,K]:packed<q4_k,r16> -> output[...T,N]:f32");
+  const std::set<int64_t> rows = extentsOf(drawAll(map.cost("T*N*K"), 32), "T");
+  for (int64_t extent : {0, 1, 3, 17, 257, 513, 1000})
+    EXPECT_TRUE(rows.count(extent)) << extent;
+}
+
 TEST(Geometry, ExtentsCoverTailsAndZero) {
   std::set<int64_t> extents = extentsOf(drawAll(elementwise(), 30), "N");
   for (int64_t extent : {0, 1, 3, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 65, 127, 129, 257, 33003})

@@ -15,7 +15,7 @@ namespace {
 
 constexpr size_t kRingBytes = size_t(1) << 30, kHugePage = size_t(2) << 20;
 /// Seconds of kernel time between two samples of the ceiling, and of one sample of the FMA peak.
-constexpr double kSampleEvery = 0.05, kFmaSample = 0.003;
+constexpr double kSampleEvery = 0.04, kFmaSample = 0.003;
 
 [[noreturn]] void fail(const char *what, const char *why) {
   std::fprintf(stderr, "ck-bench: %s: %s\n", what, why);
@@ -61,34 +61,43 @@ double Meter::now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
+double Meter::measureCeiling() {
+  return ceiling == Ceiling::Fma ? ck_measure_fma_peak(ctx, kFmaSample)
+                                 : ck_measure_read(ctx, weightRing().data, kRingBytes, 1);
+}
+
 void Meter::sampleCeiling() {
   if (untilSample > 0)
     return;
   untilSample = kSampleEvery;
-  if (ceiling == Ceiling::Fma)
-    best = std::max(best, ck_measure_fma_peak(ctx, kFmaSample));
-  else
-    best = std::max(best, ck_measure_read(ctx, weightRing().data, kRingBytes, 1));
+  ceilings.push_back(measureCeiling());
 }
 
 void Meter::record(double seconds, int32_t status) {
   if (status != CK_OK)
     return state.SkipWithError(ck_context_error(ctx));
   state.SetIterationTime(seconds);
-  times.push_back(seconds);
+  times.push_back({seconds, ceilings.size() - 1});
   untilSample -= seconds;
 }
 
 void Meter::report(double work) {
   if (times.empty())
     return;
-  std::sort(times.begin(), times.end());
-  const double median = times[times.size() / 2], fastest = times.front();
+  ceilings.push_back(measureCeiling());
+  std::vector<double> rates, shares;
+  for (auto [seconds, sample] : times) {
+    rates.push_back(work / seconds * 1e-9);
+    shares.push_back(rates.back() / std::max(ceilings[sample], ceilings[sample + 1]));
+  }
+  const auto median = [](std::vector<double> &of) {
+    std::nth_element(of.begin(), of.begin() + of.size() / 2, of.end());
+    return of[of.size() / 2];
+  };
   const bool fma = ceiling == Ceiling::Fma;
-  state.counters[fma ? "GFLOP/s" : "GB/s"] = work / median * 1e-9;
-  state.counters[fma ? "peak" : "read"] = best;
-  state.counters[fma ? "of_peak" : "of_read"] = work / median * 1e-9 / best;
-  state.counters[fma ? "best_of_peak" : "best_of_read"] = work / fastest * 1e-9 / best;
+  state.counters[fma ? "GFLOP/s" : "GB/s"] = median(rates);
+  state.counters[fma ? "peak" : "read"] = median(ceilings);
+  state.counters[fma ? "of_peak" : "of_read"] = median(shares);
 }
 
 void Meter::reserve(const char *kernel, const void *args) {

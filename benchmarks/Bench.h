@@ -13,6 +13,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace ck::bench {
@@ -39,8 +40,9 @@ public:
   ck_context *context() const { return ctx; }
 
   /// Runs the case: body() returns the status of its kernels. `work` is what one iteration does: floating-point
-  /// operations, or bytes that must be read. Reports the median and, as `of_peak` or `of_read`, its share of the best
-  /// ceiling seen; `best_of_...` is that of the fastest iteration, which other load on the machine disturbs least.
+  /// operations, or bytes that must be read. Reports medians of the speed, of the ceiling and, as `of_peak` or
+  /// `of_read`, of the share that an iteration had of the better of the samples of the ceiling before and after it: a
+  /// shared machine changes its speed in seconds.
   template <class Body> void run(double work, Body body) {
     while (state.KeepRunning()) {
       sampleCeiling();
@@ -56,6 +58,7 @@ public:
 
 private:
   static double now();
+  double measureCeiling();
   void sampleCeiling();
   void record(double seconds, int32_t status);
   void report(double work);
@@ -64,8 +67,9 @@ private:
   benchmark::State &state;
   ck_context *ctx;
   Ceiling ceiling;
-  double best = 0, untilSample = 0;
-  std::vector<double> times;
+  double untilSample = 0;
+  std::vector<double> ceilings;                 ///< samples, in time
+  std::vector<std::pair<double, size_t>> times; ///< of each iteration: seconds, and the sample before it
 };
 
 // The cases, by file.

@@ -1,8 +1,12 @@
 //===- QuantFormats.h - packed weights, from bits to codes and factors -*- C++ -*-===//
 //
-// One unpacker per block format. It turns a chunk of at most 256 steps of K of 16 rows, in the order of
-// docs/packed-weights.md, into what the tile kernel wants: unsigned codes in words of four, and a factor (and a
-// minimum) for each sub-block of each row. The codes of a row are then worth factor * (code - offset) + minimum.
+// How a block of 16 rows of each format, in the order of docs/packed-weights.md, becomes what products want: unsigned
+// codes in words of four, and a factor (and a minimum) for each sub-block of each row. The codes of a row are then
+// worth factor * (code - offset) + minimum. A format has
+//
+//   scales(from, factors, minima)  fills [sub-block][row] of a block
+//   words(from, visit)             calls visit(word, lane, codes) for each word of codes of a block, kByteLanes at a
+//   time
 //
 //===----------------------------------------------------------------------===//
 
@@ -59,40 +63,34 @@ HWY_INLINE void widenFactors(const uint8_t *halves, float *to) {
     store(HalfF16::widen(reinterpret_cast<const uint16_t *>(halves) + row), to + row);
 }
 
-/// Words [0, 4) of low nibbles and [4, 8) of high ones, with bit 4 from masks where there are any.
-HWY_INLINE void unpackNibbles(const uint8_t *qs, const uint8_t *masks, uint8_t *codes) {
-  for (int64_t word = 0; word < 4; ++word)
-    for (int64_t lane = 0; lane < kWordBytes; lane += kByteLanes) {
-      const U8 bytes = loadBytes(qs + word * kWordBytes + lane);
-      U8 low = lowNibbles(bytes), high = highNibbles(bytes);
-      if (masks) {
-        low = hn::Or(low, fifthBits(masks + 8 * word, lane));
-        high = hn::Or(high, fifthBits(masks + 32 + 8 * word, lane));
-      }
-      storeBytes(low, codes + word * kWordBytes + lane);
-      storeBytes(high, codes + (4 + word) * kWordBytes + lane);
-    }
-}
-
 /// Formats of 32 elements. A block of 16 rows: factors, minima if there are any, masks of fifth bits if there are any,
-/// nibbles or bytes.
+/// nibbles.
 template <int kBlockBytes, bool kMin, bool kFifth, int kOffsetOfCodes> struct SmallFormat {
   static constexpr int64_t kElements = 32, kBytes = kBlockBytes;
   static constexpr int kSub = 32, kOffset = kOffsetOfCodes;
   static constexpr bool kHasMin = kMin, kWideCodes = false;
   static constexpr bool kSuper = false; ///< one factor of the activations for a whole chunk
 
-  static HWY_INLINE void unpack(const uint8_t *from, int64_t blocks, QuantChunk &to) {
-    for (int64_t b = 0; b < blocks; ++b, from += kQuantRows * kBytes) {
-      const uint8_t *at = from + 2 * kQuantRows;
-      widenFactors(from, to.factors + b * kQuantRows);
-      if (kMin) {
-        widenFactors(at, to.minima + b * kQuantRows);
-        at += 2 * kQuantRows;
+  static HWY_INLINE void scales(const uint8_t *from, float *factors, float *minima) {
+    widenFactors(from, factors);
+    if (kMin)
+      widenFactors(from + 2 * kQuantRows, minima);
+  }
+  template <class Visit> static HWY_INLINE void words(const uint8_t *from, Visit visit) {
+    const uint8_t *const masks = from + (kMin ? 4 : 2) * kQuantRows, *const qs = masks + (kFifth ? 64 : 0);
+#pragma GCC unroll 4
+    for (int64_t word = 0; word < 4; ++word)
+#pragma GCC unroll 2
+      for (int64_t lane = 0; lane < kWordBytes; lane += kByteLanes) {
+        const U8 bytes = loadBytes(qs + word * kWordBytes + lane);
+        U8 low = lowNibbles(bytes), high = highNibbles(bytes);
+        if (kFifth) {
+          low = hn::Or(low, fifthBits(masks + 8 * word, lane));
+          high = hn::Or(high, fifthBits(masks + 32 + 8 * word, lane));
+        }
+        visit(word, lane, low);
+        visit(4 + word, lane, high);
       }
-      const uint8_t *const masks = kFifth ? at : nullptr;
-      unpackNibbles(kFifth ? at + 64 : at, masks, to.codes + b * 8 * kWordBytes);
-    }
   }
 };
 using PackedQ4_0 = SmallFormat<18, false, false, 8>;
@@ -106,12 +104,13 @@ struct PackedQ8_0 {
   static constexpr bool kHasMin = false, kSuper = false;
   static constexpr bool kWideCodes = true; ///< products of two pairs do not fit in 16 bits
 
-  static HWY_INLINE void unpack(const uint8_t *from, int64_t blocks, QuantChunk &to) {
-    for (int64_t b = 0; b < blocks; ++b, from += kQuantRows * kBytes) {
-      widenFactors(from, to.factors + b * kQuantRows);
-      for (int64_t i = 0; i < 8 * kWordBytes; i += kByteLanes)
-        storeBytes(hn::Xor(loadBytes(from + 2 * kQuantRows + i), byteSet(128)), to.codes + b * 8 * kWordBytes + i);
-    }
+  static HWY_INLINE void scales(const uint8_t *from, float *factors, float *) { widenFactors(from, factors); }
+  template <class Visit> static HWY_INLINE void words(const uint8_t *from, Visit visit) {
+#pragma GCC unroll 8
+    for (int64_t word = 0; word < 8; ++word)
+#pragma GCC unroll 2
+      for (int64_t lane = 0; lane < kWordBytes; lane += kByteLanes)
+        visit(word, lane, hn::Xor(loadBytes(from + 2 * kQuantRows + word * kWordBytes + lane), byteSet(128)));
   }
 };
 
@@ -121,7 +120,7 @@ template <bool kFifth> struct PackedQ45_K {
   static constexpr int kSub = 32, kOffset = 0;
   static constexpr bool kHasMin = true, kSuper = true, kWideCodes = false;
 
-  static HWY_INLINE void unpack(const uint8_t *from, int64_t, QuantChunk &to) {
+  static HWY_INLINE void scales(const uint8_t *from, float *factors, float *minima) {
     alignas(64) float d[kQuantRows], dmin[kQuantRows];
     widenFactors(from, d);
     widenFactors(from + 2 * kQuantRows, dmin);
@@ -134,17 +133,21 @@ template <bool kFifth> struct PackedQ45_K {
                   c = bytesAt(scales + (j + 8) * kQuantRows + row);
         const I32 six = hn::Set(I32Tag(), 63), four = hn::Set(I32Tag(), 15), two = hn::Set(I32Tag(), 48);
         const auto put = [&](int64_t sub, I32 scale, I32 minimum) HWY_ATTR {
-          store(load(d + row) * hn::ConvertTo(F32Tag(), scale), to.factors + sub * kQuantRows + row);
-          store(load(dmin + row) * hn::ConvertTo(F32Tag(), minimum), to.minima + sub * kQuantRows + row);
+          store(load(d + row) * hn::ConvertTo(F32Tag(), scale), factors + sub * kQuantRows + row);
+          store(load(dmin + row) * hn::ConvertTo(F32Tag(), minimum), minima + sub * kQuantRows + row);
         };
         put(j, hn::And(a, six), hn::And(b, six));
         put(j + 4, hn::Or(hn::And(c, four), hn::And(hn::ShiftRight<2>(a), two)),
             hn::Or(hn::ShiftRight<4>(c), hn::And(hn::ShiftRight<2>(b), two)));
       }
-    const uint8_t *const high = scales + 12 * kQuantRows;
-    const uint8_t *const qs = kFifth ? high + 8 * kWordBytes : high;
+  }
+  template <class Visit> static HWY_INLINE void words(const uint8_t *from, Visit visit) {
+    const uint8_t *const high = from + 16 * kQuantRows, *const qs = kFifth ? high + 8 * kWordBytes : high;
+#pragma GCC unroll 4
     for (int64_t pair = 0; pair < 4; ++pair)
+#pragma GCC unroll 8
       for (int64_t word = 0; word < 8; ++word)
+#pragma GCC unroll 2
         for (int64_t lane = 0; lane < kWordBytes; lane += kByteLanes) {
           const U8 bytes = loadBytes(qs + (8 * pair + word) * kWordBytes + lane);
           U8 low = lowNibbles(bytes), up = highNibbles(bytes);
@@ -153,8 +156,8 @@ template <bool kFifth> struct PackedQ45_K {
             low = hn::Or(low, fifthBit(bits, 1 << 2 * pair));
             up = hn::Or(up, fifthBit(bits, 2 << 2 * pair));
           }
-          storeBytes(low, to.codes + (16 * pair + word) * kWordBytes + lane);
-          storeBytes(up, to.codes + (16 * pair + 8 + word) * kWordBytes + lane);
+          visit(16 * pair + word, lane, low);
+          visit(16 * pair + 8 + word, lane, up);
         }
   }
 };
@@ -167,31 +170,57 @@ struct PackedQ6_K {
   static constexpr int kSub = 16, kOffset = 32;
   static constexpr bool kHasMin = false, kSuper = true, kWideCodes = false;
 
-  static HWY_INLINE void unpack(const uint8_t *from, int64_t, QuantChunk &to) {
+  static HWY_INLINE void scales(const uint8_t *from, float *factors, float *) {
     alignas(64) float d[kQuantRows];
     widenFactors(from, d);
     const uint8_t *const scales = from + 2 * kQuantRows;
     for (int64_t i = 0; i < 16; ++i)
       for (int64_t row = 0; row < kQuantRows; row += kLanes) {
         const I32 scale = signedBytesAt(scales + i * kQuantRows + row);
-        store(load(d + row) * hn::ConvertTo(F32Tag(), scale), to.factors + i * kQuantRows + row);
+        store(load(d + row) * hn::ConvertTo(F32Tag(), scale), factors + i * kQuantRows + row);
       }
-    const uint8_t *const ql = scales + 16 * kQuantRows, *const qh = ql + 32 * kWordBytes;
+  }
+  template <class Visit> static HWY_INLINE void words(const uint8_t *from, Visit visit) {
+    const uint8_t *const ql = from + 18 * kQuantRows, *const qh = ql + 32 * kWordBytes;
+#pragma GCC unroll 2
     for (int64_t half = 0; half < 2; ++half)
+#pragma GCC unroll 8
       for (int64_t word = 0; word < 8; ++word)
+#pragma GCC unroll 2
         for (int64_t lane = 0; lane < kWordBytes; lane += kByteLanes) {
           const U8 a = loadBytes(ql + (16 * half + word) * kWordBytes + lane);
           const U8 b = loadBytes(ql + (16 * half + 8 + word) * kWordBytes + lane);
           const U8 high = loadBytes(qh + (8 * half + word) * kWordBytes + lane);
           const U8 two = byteSet(0x30);
-          uint8_t *const codes = to.codes + (32 * half + word) * kWordBytes + lane;
-          storeBytes(hn::Or(lowNibbles(a), hn::And(hn::ShiftLeft<4>(high), two)), codes);
-          storeBytes(hn::Or(lowNibbles(b), hn::And(hn::ShiftLeft<2>(high), two)), codes + 8 * kWordBytes);
-          storeBytes(hn::Or(highNibbles(a), hn::And(high, two)), codes + 16 * kWordBytes);
-          storeBytes(hn::Or(highNibbles(b), hn::And(hn::ShiftRight<2>(high), two)), codes + 24 * kWordBytes);
+          visit(32 * half + word, lane, hn::Or(lowNibbles(a), hn::And(hn::ShiftLeft<4>(high), two)));
+          visit(32 * half + 8 + word, lane, hn::Or(lowNibbles(b), hn::And(hn::ShiftLeft<2>(high), two)));
+          visit(32 * half + 16 + word, lane, hn::Or(highNibbles(a), hn::And(high, two)));
+          visit(32 * half + 24 + word, lane, hn::Or(highNibbles(b), hn::And(hn::ShiftRight<2>(high), two)));
         }
   }
 };
+
+/// Asks for what lies behind a block, for it is wanted soon: blocks and groups follow one another. In two steps, into
+/// the second cache and from there into the first, since a core has few misses of its first cache under way; and line
+/// by line, spread over the words of a block, so that they never pile up.
+template <class Format> HWY_INLINE void prefetchAhead(const uint8_t *block, int64_t word) {
+  constexpr int64_t kFarBytes = 8192, kNearBytes = 3072;
+  constexpr int64_t kWords = Format::kElements / 4, kLines = (kQuantRows * Format::kBytes + 63) / 64;
+  for (int64_t line = word * kLines / kWords; line < (word + 1) * kLines / kWords; ++line) {
+    __builtin_prefetch(block + kFarBytes + 64 * line, 0, 2);
+    __builtin_prefetch(block + kNearBytes + 64 * line);
+  }
+}
+
+/// Unpacks `blocks` blocks of 32 steps of K, at most a chunk.
+template <class Format> HWY_INLINE void unpackChunk(const uint8_t *from, int64_t blocks, QuantChunk &to) {
+  constexpr int64_t kSubs = Format::kElements / Format::kSub, kWords = Format::kElements / 4;
+  for (int64_t b = 0; b < blocks * 32 / Format::kElements; ++b, from += kQuantRows * Format::kBytes) {
+    Format::scales(from, to.factors + b * kSubs * kQuantRows, to.minima + b * kSubs * kQuantRows);
+    Format::words(from, [&](int64_t word, int64_t lane, U8 codes)
+                            HWY_ATTR { storeBytes(codes, to.codes + (b * kWords + word) * kWordBytes + lane); });
+  }
+}
 
 } // namespace HWY_NAMESPACE
 } // namespace ck

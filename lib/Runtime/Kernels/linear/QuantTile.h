@@ -97,10 +97,27 @@ HWY_INLINE I32 pairProducts(U8 codes, int32_t word, int16_t times) {
   return I32{_mm256_madd_epi16(_mm256_maddubs_epi16(codes.raw, _mm256_set1_epi32(word)), _mm256_set1_epi16(times))};
 #endif
 }
-#endif
 
 /// sum + the products of four unsigned codes of each row with the four signed codes of a word. Exact.
-template <bool kWide, bool kVnni> HWY_INLINE I32 addProducts(I32 sum, const uint8_t *codes, const int32_t *word) {
+template <bool kWide, bool kVnni> HWY_INLINE I32 addProducts(I32 sum, U8 codes, const int32_t *word) {
+#if HWY_TARGET == HWY_AVX3
+  if constexpr (kVnni) {
+    // By its name: the instruction needs a feature that the other code of this target must not use.
+    __asm__("vpdpbusd %2%{1to16%}, %1, %0" : "+v"(sum.raw) : "v"(codes.raw), "m"(*word));
+    return sum;
+  }
+#endif
+  if constexpr (kWide) {
+    // Two products of 8 and 7 bits fit in 16, of 8 and 8 they may not: the lowest bit goes its own way.
+    const I32 most = pairProducts(hn::ShiftRight<1>(codes), *word, 2);
+    return sum + most + pairProducts(hn::And(codes, byteSet(1)), *word, 1);
+  }
+  return sum + pairProducts(codes, *word, 1);
+}
+#endif
+
+/// The same for codes in memory.
+template <bool kWide, bool kVnni> HWY_INLINE I32 addProductsAt(I32 sum, const uint8_t *codes, const int32_t *word) {
 #if HWY_TARGET == HWY_SCALAR
   int8_t x[4];
   std::memcpy(x, word, 4);
@@ -109,20 +126,7 @@ template <bool kWide, bool kVnni> HWY_INLINE I32 addProducts(I32 sum, const uint
     total += codes[i] * x[i];
   return hn::Set(I32Tag(), total);
 #else
-#if HWY_TARGET == HWY_AVX3
-  if constexpr (kVnni) {
-    // By its name: the instruction needs a feature that the other code of this target must not use.
-    __asm__("vpdpbusd %2%{1to16%}, %1, %0" : "+v"(sum.raw) : "v"(_mm512_load_si512(codes)), "m"(*word));
-    return sum;
-  }
-#endif
-  if constexpr (kWide) {
-    // Two products of 8 and 7 bits fit in 16, of 8 and 8 they may not: the lowest bit goes its own way.
-    const U8 weights = loadBytes(codes);
-    const I32 most = pairProducts(hn::ShiftRight<1>(weights), *word, 2);
-    return sum + most + pairProducts(hn::And(weights, byteSet(1)), *word, 1);
-  }
-  return sum + pairProducts(loadBytes(codes), *word, 1);
+  return addProducts<kWide, kVnni>(sum, loadBytes(codes), word);
 #endif
 }
 
@@ -147,7 +151,7 @@ HWY_NOINLINE void quantTile(const QuantChunk &weights, PanelChunk panel, int64_t
       for (int64_t word = 0; word < kWords; ++word, codes += kWordBytes, words += MR)
 #pragma GCC unroll 16
         for (int r = 0; r < MR; ++r)
-          dot[r] = addProducts<Format::kWideCodes, kVnni>(dot[r], codes, words + r);
+          dot[r] = addProductsAt<Format::kWideCodes, kVnni>(dot[r], codes, words + r);
       const F32 factor = load(weights.factors + sub * kQuantRows + lane);
 #pragma GCC unroll 16
       for (int r = 0; r < MR; ++r) {
@@ -170,6 +174,54 @@ HWY_NOINLINE void quantTile(const QuantChunk &weights, PanelChunk panel, int64_t
     }
   }
 }
+
+#if HWY_TARGET != HWY_SCALAR
+/// sums[16] = one row of activations by a packed group over `blocks` blocks of 32, in the tile's order. Codes go from
+/// memory through registers into products: a single row has no second use for them.
+template <class Format, bool kVnni>
+void quantRow(const uint8_t *weights, uint8_t *panels, int64_t blocks, float *sums) {
+  constexpr int kSubs = Format::kElements / Format::kSub, kParts = kQuantRows / kLanes;
+  constexpr int64_t kStep = Format::kElements / 32;
+  alignas(64) float factors[kSubs * kQuantRows], minima[kSubs * kQuantRows];
+  F32 total[kParts];
+#pragma GCC unroll 2
+  for (int part = 0; part < kParts; ++part)
+    total[part] = zero();
+  for (int64_t block = 0; block < blocks; block += kStep, weights += kQuantRows * Format::kBytes) {
+    const int64_t chunk = block / 8 * 8, at = block - chunk; // `at` is 0 where a block is a chunk
+    const PanelChunk panel(panels + chunk * kPanelBytes, 1, std::min<int64_t>(8, blocks - chunk));
+    Format::scales(weights, factors, minima);
+    I32 dot[kSubs][kParts];
+#pragma GCC unroll 16
+    for (int sub = 0; sub < kSubs; ++sub)
+#pragma GCC unroll 2
+      for (int part = 0; part < kParts; ++part)
+        dot[sub][part] = Format::kOffset ? hn::Set(I32Tag(), panel.starts[at + sub]) : hn::Zero(I32Tag());
+    Format::words(weights, [&](int64_t word, int64_t lane, U8 codes) HWY_ATTR {
+      if (lane == 0)
+        prefetchAhead<Format>(weights, word);
+      I32 &sum = dot[4 * word / Format::kSub][lane / kByteLanes];
+      sum = addProducts<Format::kWideCodes, kVnni>(sum, codes, panel.words + 8 * at + word);
+    });
+#pragma GCC unroll 2
+    for (int part = 0; part < kParts; ++part) {
+      F32 sum = Format::kSuper ? zero() : total[part];
+#pragma GCC unroll 16
+      for (int sub = 0; sub < kSubs; ++sub) {
+        const F32 factor = load(factors + sub * kQuantRows + part * kLanes);
+        sum = fma(hn::ConvertTo(F32Tag(), dot[sub][part]),
+                  Format::kSuper ? factor : factor * set(panel.factors[at + sub]), sum);
+        if constexpr (Format::kHasMin)
+          sum = fma(load(minima + sub * kQuantRows + part * kLanes), set(panel.sums[at + sub]), sum);
+      }
+      total[part] = Format::kSuper ? fma(sum, set(panel.factors[0]), total[part]) : sum;
+    }
+  }
+#pragma GCC unroll 2
+  for (int part = 0; part < kParts; ++part)
+    store(total[part], sums + part * kLanes);
+}
+#endif
 
 using QuantTile = void (*)(const QuantChunk &, PanelChunk, int64_t, bool, float *);
 

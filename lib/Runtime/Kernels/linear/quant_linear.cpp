@@ -2,7 +2,7 @@
 //
 // Activations are quantised, weights lie in groups of 16 rows. A task takes some groups and all rows of the input: it
 // unpacks a chunk of 256 steps of a group once, multiplies it with every panel of the input, and goes on to the next
-// chunk. One row of input is the same with a panel of one.
+// chunk. One row of input has no use for unpacked chunks; see quantRow.
 //
 //===----------------------------------------------------------------------===//
 #include "KernelSupport.h"
@@ -55,16 +55,16 @@ template <class Format, QuantInput kInput> void fillPanel(const QuantProblem &p,
 template <class Format, bool kVnni>
 void multiplyGroup(const QuantProblem &p, int64_t group, int64_t begin, int64_t end, float *sums) {
   const int64_t blocks = p.k / 32;
-  constexpr int64_t kChunkBytes = kQuantChunk / Format::kElements * kQuantRows * Format::kBytes, kAheadBytes = 8192;
+  constexpr int64_t kChunkBytes = kQuantChunk / Format::kElements * kQuantRows * Format::kBytes;
   const uint8_t *const weights = p.w + group * kQuantRows * (p.k / Format::kElements) * Format::kBytes;
+#if HWY_TARGET != HWY_SCALAR
+  if (end - begin == 1 && p.m == 1)
+    return quantRow<Format, kVnni>(weights, p.panels, blocks, sums);
+#endif
   QuantChunk chunk;
   for (int64_t block = 0; block < blocks; block += 8) {
     const int64_t count = std::min<int64_t>(8, blocks - block);
-    const uint8_t *const from = weights + block / 8 * kChunkBytes;
-    if (end - begin <= kQuantPanel) // reading weights is the work; groups follow one another
-      for (int64_t line = 0; line < kChunkBytes; line += 64)
-        __builtin_prefetch(from + kAheadBytes + line);
-    Format::unpack(from, count, chunk);
+    unpackChunk<Format>(weights + block / 8 * kChunkBytes, count, chunk);
     for (int64_t row = begin; row < end; row += kQuantPanel) {
       const int64_t rows = std::min<int64_t>(kQuantPanel, end - row);
       const PanelChunk panel(p.panels + (row * blocks + block * rows) * kPanelBytes, rows, count);
@@ -97,7 +97,7 @@ template <class Format, QuantInput kInput, bool kVnni> int32_t multiply(ck_conte
   // Some 64 tasks share the work evenly; with few rows each is large enough to be worth handing out.
   const int64_t groups = ceilDiv(p.n, kQuantRows);
   const int64_t least = ceilDiv(4 * kTaskElements, kQuantRows * std::max<int64_t>(1, p.k) * std::min<int64_t>(p.m, 4));
-  const int64_t grain = std::max(least, ceilDiv(groups, 64));
+  const int64_t grain = std::max(least, ceilDiv(groups, 32));
   parallelRange(ctx, groups, grain, [&](int64_t first, int64_t last, int thread) HWY_ATTR {
     float *const sums = static_cast<float *>(ck_thread_scratch(ctx, thread));
     for (int64_t begin = 0; begin < p.m; begin += kQuantBlockM) {

@@ -130,7 +130,8 @@ Status Trial::makeCall(Call &call, Random &random, double magnitude) const {
       tensor.data = reference::decodeBlocks(operand.blocks, tensor.bytes, tensor.elements());
       call.inputs[operand.opName] = tensor;
     } else if (operand.isInput) {
-      const Numbers numbers(geometry.index, random);
+      // Numbers of few bits may cancel in one precision and not in another, which infinity would turn into NaN.
+      const Numbers numbers(notFinite ? 0 : geometry.index, random);
       for (int64_t i = 0; i < tensor.elements(); ++i) {
         if (!operand.element->isFloat)
           tensor.data[i] = rounded(*operand.element, static_cast<double>(random.below(100)));

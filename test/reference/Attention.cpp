@@ -352,8 +352,10 @@ bool prepareCacheUpdate(Call &call, Random &random) {
   Tensor &pos = call.inputs["pos"];
   int64_t S = call.in("k_cache").extent(1);
   // Positions of a ring may meet in one slot.
-  if (call.flag("ring"))
-    return random.below(2) ? fillDistinctIndices(pos, 4 * S, random) : fillIndices(pos, 2 * S, random);
+  if (call.flag("ring")) {
+    const bool meet = random.below(2) == 0 || pos.elements() > 4 * S;
+    return meet ? fillIndices(pos, 2 * S, random) : fillDistinctIndices(pos, 4 * S, random);
+  }
   return fillDistinctIndices(pos, S, random);
 }
 

@@ -2,7 +2,8 @@
 //
 // quant_linear: a prompt of 512 rows against one packed weight, activations quantised in the same iteration, as a share
 // of the f32 FMA peak (the products of 8 bits can be above it). quant_ring: one row against a ring of distinct packed
-// weights, as a share of a plain read of that ring.
+// weights, as a share of a plain read of that ring. half_linear and half_ring: the same for 16-bit weights as a file
+// holds them and f32 activations.
 //
 //===----------------------------------------------------------------------===//
 #include "Bench.h"
@@ -25,7 +26,8 @@ constexpr Format formats[] = {{"q4_0", "q8_0"}, {"q4_1", "q8_1"}, {"q5_0", "q8_0
 using LinearArgs = ckk_linear_packed_q4_0_args;
 using QuantizeArgs = ckk_quantize_batch_q8_0_args;
 
-int64_t rowBytes(const char *type, int64_t k) { return *ck::storageBytes(type, {k}); }
+/// The same of linear_<any>.
+using HalfArgs = ckk_linear_f16_args;
 
 /// Any codes, and factors that are finite and not subnormal, wherever they lie.
 void fillBlocks(uint8_t *to, size_t bytes) {
@@ -35,30 +37,64 @@ void fillBlocks(uint8_t *to, size_t bytes) {
 
 const ck_kernel *kernel(const std::string &id) { return ck_find_kernel(id.c_str()); }
 
+/// Memory that the operands of any case fit in.
+struct Operands {
+  float *input = makeFloats(512 * 8192), *output = makeFloats(size_t(512) * 32000);
+  float *quantised = makeFloats(512 * 8192), *scratch = makeFloats(512 * 8192);
+};
+const Operands &operands() {
+  static const Operands made;
+  return made;
+}
+
+LinearArgs packedArgs(int64_t m, int64_t n, int64_t k) {
+  LinearArgs args = {};
+  args.input = operands().quantised;
+  args.output = operands().output;
+  args.panels = reinterpret_cast<uint8_t *>(operands().scratch);
+  args.T = m;
+  args.N = n;
+  args.K = k;
+  return args;
+}
+
+HalfArgs halfArgs(int64_t m, int64_t n, int64_t k) {
+  HalfArgs args = {};
+  args.input = operands().input;
+  args.output = operands().output;
+  args.packed = operands().scratch;
+  args.T = m;
+  args.N = n;
+  args.K = k;
+  return args;
+}
+
+/// Any weights, as many bytes as asked for.
+template <class Args> uint8_t *setWeights(Args &args, size_t bytes) {
+  auto *weights = reinterpret_cast<uint8_t *>(const_cast<float *>(weightRing().data));
+  fillBlocks(weights, bytes);
+  args.weight = reinterpret_cast<decltype(args.weight)>(weights);
+  return weights;
+}
+
+/// Rows of a weight in whole groups.
+size_t packedBytes(Format format, int64_t n, int64_t k) {
+  return static_cast<size_t>((n + 15) / 16 * 16 * *ck::storageBytes(format.type, {k}));
+}
+
 void runPrompt(benchmark::State &state, int threads, Format format) {
   const int64_t m = state.range(0), n = state.range(1), k = state.range(2);
   Meter meter(state, threads, Meter::Ceiling::Fma);
-  static float *input = makeFloats(512 * 8192), *output = makeFloats(size_t(512) * 32000);
-  static float *quantised = makeFloats(512 * 8192), *panels = makeFloats(512 * 8192);
-  const Ring ring = weightRing();
   const std::string activations = format.activations;
   const ck_kernel *multiply = kernel(std::string("linear_packed_") + format.type);
   const ck_kernel *quantise = kernel((activations == "q8_1" ? "quantize_rows_" : "quantize_batch_") + activations);
   if (!multiply || !quantise)
     return state.SkipWithError("no such kernel");
-  fillBlocks(reinterpret_cast<uint8_t *>(const_cast<float *>(ring.data)),
-             static_cast<size_t>((n + 15) / 16 * 16 * rowBytes(format.type, k)));
-  LinearArgs args = {};
-  args.input = quantised;
-  args.weight = ring.data;
-  args.output = output;
-  args.panels = reinterpret_cast<uint8_t *>(panels);
-  args.T = m;
-  args.K = k;
-  args.N = n;
+  LinearArgs args = packedArgs(m, n, k);
+  setWeights(args, packedBytes(format, n, k));
   QuantizeArgs rows = {};
-  rows.input = input;
-  rows.output = quantised;
+  rows.input = operands().input;
+  rows.output = operands().quantised;
   rows.T = m;
   rows.K = k;
   meter.prepare(multiply->id, args);
@@ -68,29 +104,26 @@ void runPrompt(benchmark::State &state, int threads, Format format) {
   });
 }
 
-void runRing(benchmark::State &state, int threads, Format format) {
-  const int64_t n = state.range(0), k = state.range(1);
-  Meter meter(state, threads, Meter::Ceiling::Read);
-  static float *input = makeFloats(1 << 16), *output = makeFloats(1 << 16), *panels = makeFloats(1 << 16);
-  const Ring ring = weightRing();
-  const ck_kernel *multiply = kernel(std::string("linear_packed_") + format.type);
+void runHalfPrompt(benchmark::State &state, int threads, const char *type) {
+  const int64_t m = state.range(0), n = state.range(1), k = state.range(2);
+  Meter meter(state, threads, Meter::Ceiling::Fma);
+  const ck_kernel *multiply = kernel(std::string("linear_") + type);
   if (!multiply)
     return state.SkipWithError("no such kernel");
-  const auto matrix = static_cast<size_t>((n + 15) / 16 * 16 * rowBytes(format.type, k));
-  const size_t matrices = ring.count * sizeof(float) / matrix;
-  auto *weights = reinterpret_cast<uint8_t *>(const_cast<float *>(ring.data));
-  fillBlocks(weights, matrix * matrices);
-  LinearArgs args = {};
-  args.input = input;
-  args.output = output;
-  args.panels = reinterpret_cast<uint8_t *>(panels);
-  args.T = 1;
-  args.K = k;
-  args.N = n;
+  HalfArgs args = halfArgs(m, n, k);
+  setWeights(args, static_cast<size_t>(2 * n * k));
+  meter.prepare(multiply->id, args);
+  meter.run(2.0 * m * n * k, [&] { return multiply->call(meter.context(), &args); });
+}
+
+/// One row and a ring of weights of `matrix` bytes each.
+template <class Args> void streamRing(Meter &meter, const ck_kernel *multiply, size_t matrix, Args args) {
+  const size_t matrices = weightRing().count * sizeof(float) / matrix;
+  const uint8_t *const weights = setWeights(args, matrix * matrices);
   meter.prepare(multiply->id, args);
   meter.run(static_cast<double>(matrix * matrices), [&] {
     for (size_t i = 0; i < matrices; ++i) {
-      args.weight = weights + i * matrix;
+      args.weight = reinterpret_cast<decltype(args.weight)>(weights + i * matrix);
       if (int32_t status = multiply->call(meter.context(), &args))
         return status;
     }
@@ -98,20 +131,49 @@ void runRing(benchmark::State &state, int threads, Format format) {
   });
 }
 
+void runRing(benchmark::State &state, int threads, Format format) {
+  const int64_t n = state.range(0), k = state.range(1);
+  Meter meter(state, threads, Meter::Ceiling::Read);
+  const ck_kernel *multiply = kernel(std::string("linear_packed_") + format.type);
+  if (!multiply)
+    return state.SkipWithError("no such kernel");
+  streamRing(meter, multiply, packedBytes(format, n, k), packedArgs(1, n, k));
+}
+
+void runHalfRing(benchmark::State &state, int threads, const char *type) {
+  const int64_t n = state.range(0), k = state.range(1);
+  Meter meter(state, threads, Meter::Ceiling::Read);
+  const ck_kernel *multiply = kernel(std::string("linear_") + type);
+  if (!multiply)
+    return state.SkipWithError("no such kernel");
+  streamRing(meter, multiply, static_cast<size_t>(2 * n * k), halfArgs(1, n, k));
+}
+
 } // namespace
 
 void ck::bench::registerQuant() {
   const int64_t shapes[][3] = {{512, 768, 768},   {512, 2048, 768},  {512, 768, 2048},
                                {512, 8192, 2048}, {512, 4096, 4096}, {512, 32000, 768}};
-  for (int threads : {1, 2})
+  const auto prompt = [&](const std::string &name, auto... run) {
+    auto *bench = benchmark::RegisterBenchmark(name.c_str(), run...);
+    bench->ArgNames({"M", "N", "K"})->UseManualTime()->Unit(benchmark::kMicrosecond);
+    for (const auto &shape : shapes)
+      bench->Args({shape[0], shape[1], shape[2]});
+  };
+  const auto ring = [](const std::string &name, auto... run) {
+    auto *bench = benchmark::RegisterBenchmark(name.c_str(), run...);
+    bench->ArgNames({"N", "K"})->UseManualTime()->Unit(benchmark::kMillisecond);
+    bench->Args({768, 768})->Args({2048, 768})->Args({768, 2048})->Args({32000, 768})->Args({4096, 4096});
+  };
+  for (int threads : {1, 2}) {
+    const std::string suffix = "/threads:" + std::to_string(threads);
     for (const Format &format : formats) {
-      const std::string suffix = std::string("/") + format.type + "/threads:" + std::to_string(threads);
-      auto *prompt = benchmark::RegisterBenchmark(("quant_linear" + suffix).c_str(), runPrompt, threads, format);
-      prompt->ArgNames({"M", "N", "K"})->UseManualTime()->Unit(benchmark::kMicrosecond);
-      for (const auto &shape : shapes)
-        prompt->Args({shape[0], shape[1], shape[2]});
-      auto *ring = benchmark::RegisterBenchmark(("quant_ring" + suffix).c_str(), runRing, threads, format);
-      ring->ArgNames({"N", "K"})->UseManualTime()->Unit(benchmark::kMillisecond);
-      ring->Args({768, 768})->Args({2048, 768})->Args({768, 2048})->Args({32000, 768})->Args({4096, 4096});
+      prompt(std::string("quant_linear/") + format.type + suffix, runPrompt, threads, format);
+      ring(std::string("quant_ring/") + format.type + suffix, runRing, threads, format);
     }
+    for (const char *type : {"f16", "bf16"}) {
+      prompt(std::string("half_linear/") + type + suffix, runHalfPrompt, threads, type);
+      ring(std::string("half_ring/") + type + suffix, runHalfRing, threads, type);
+    }
+  }
 }

@@ -1,8 +1,9 @@
 //===- GemmSmall.h - products with few rows of A ----------------*- C++ -*-===//
 //
 // With few rows the product is bound by reading B once, and packing would cost more than it saves. Where K is
-// contiguous in A and B, vectors run along K and several rows of B stream side by side; where the columns of B are
-// contiguous, vectors run along the columns and a strip of C collects one group of rows of B after the other.
+// contiguous in A and B, vectors run along K; rows of B stream side by side, or one by one for a single row of A, which
+// has no use for loading A less often. Where the columns of B are contiguous, vectors run along the columns and a strip
+// of C collects one group of rows of B after the other.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,6 +17,7 @@
 
 #include "linear/GemmEpilogue.h"
 #include "linear/GemmStorage.h"
+#include "linear/Stream.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace ck {
@@ -63,41 +65,36 @@ HWY_INLINE void storeSums(F32 v0, F32 v1, F32 v2, F32 v3, float *to) {
 #endif
 }
 
-/// MT rows of A by kDotCols rows of B: to[i * stride + j] = a_i . b_j. Two steps of K run side by side where registers
-/// allow. `ahead` leads from a row of B to one that is wanted soon; 0 = none.
+/// MT rows of A by kDotCols rows of B: to[i * stride + j] = a_i . b_j. `ahead` leads from a row of B to one that is
+/// wanted soon; 0 = none.
 template <class Storage, int MT>
 HWY_NOINLINE void dotTile(const float *a, int64_t strideM, const typename Storage::Pointer *b, int64_t ahead, int64_t k,
                           float *to, int64_t stride) {
-  constexpr int kSteps = MT == 1 ? 2 : 1;
-  F32 sum[kSteps][MT][kDotCols];
+  F32 sum[MT][kDotCols];
 #pragma GCC unroll 16
-  for (int s = 0; s < kSteps; ++s)
+  for (int i = 0; i < MT; ++i)
 #pragma GCC unroll 16
-    for (int i = 0; i < MT; ++i)
-#pragma GCC unroll 16
-      for (int j = 0; j < kDotCols; ++j)
-        sum[s][i][j] = zero();
+    for (int j = 0; j < kDotCols; ++j)
+      sum[i][j] = zero();
 
   int64_t at = 0;
-  for (; at + kSteps * kLanes <= k; at += kSteps * kLanes)
+  for (; at + kLanes <= k; at += kLanes) {
+    F32 row[MT];
 #pragma GCC unroll 16
-    for (int s = 0; s < kSteps; ++s) {
-      F32 row[MT];
+    for (int i = 0; i < MT; ++i)
+      row[i] = load(a + i * strideM + at);
+#pragma GCC unroll 16
+    for (int j = 0; j < kDotCols; ++j) {
+      const F32 weight = Storage::widen(b[j] + at);
+      if (ahead)
+        __builtin_prefetch(Storage::address(b[j] + (ahead + at)), 0, 2);
 #pragma GCC unroll 16
       for (int i = 0; i < MT; ++i)
-        row[i] = load(a + i * strideM + at + s * kLanes);
-#pragma GCC unroll 16
-      for (int j = 0; j < kDotCols; ++j) {
-        const F32 weight = Storage::widen(b[j] + at + s * kLanes);
-        if (ahead)
-          __builtin_prefetch(Storage::address(b[j] + (ahead + at + s * kLanes)), 0, 2);
-#pragma GCC unroll 16
-        for (int i = 0; i < MT; ++i)
-          sum[s][i][j] = fma(row[i], weight, sum[s][i][j]);
-      }
+        sum[i][j] = fma(row[i], weight, sum[i][j]);
     }
-  for (; at < k; at += kLanes) {
-    const int64_t n = std::min(kLanes, k - at);
+  }
+  if (at < k) {
+    const int64_t n = k - at;
     F32 row[MT];
 #pragma GCC unroll 16
     for (int i = 0; i < MT; ++i)
@@ -107,18 +104,48 @@ HWY_NOINLINE void dotTile(const float *a, int64_t strideM, const typename Storag
       const F32 weight = Storage::widenN(b[j] + at, n);
 #pragma GCC unroll 16
       for (int i = 0; i < MT; ++i)
-        sum[0][i][j] = fma(row[i], weight, sum[0][i][j]);
+        sum[i][j] = fma(row[i], weight, sum[i][j]);
     }
   }
+#pragma GCC unroll 16
+  for (int i = 0; i < MT; ++i)
+    storeSums(sum[i][0], sum[i][1], sum[i][2], sum[i][3], to + i * stride);
+}
 
+/// One row of A by kDotCols rows of B, one after the other as they lie in memory: to[j] = a . b_j. Eight steps of K run
+/// side by side.
+template <class Storage>
+HWY_NOINLINE void dotRow(const float *a, int64_t, const typename Storage::Pointer *b, int64_t, int64_t k, float *to,
+                         int64_t) {
+  constexpr int kSteps = 8;
+  F32 sums[kDotCols];
+#pragma GCC unroll 1
+  for (int j = 0; j < kDotCols; ++j) {
+    F32 sum[kSteps];
 #pragma GCC unroll 16
-  for (int i = 0; i < MT; ++i) {
-    if constexpr (kSteps == 2)
+    for (int s = 0; s < kSteps; ++s)
+      sum[s] = zero();
+    int64_t at = 0;
+    for (; at + kSteps * kLanes <= k; at += kSteps * kLanes)
 #pragma GCC unroll 16
-      for (int j = 0; j < kDotCols; ++j)
-        sum[0][i][j] = sum[0][i][j] + sum[1][i][j];
-    storeSums(sum[0][i][0], sum[0][i][1], sum[0][i][2], sum[0][i][3], to + i * stride);
+      for (int s = 0; s < kSteps; ++s) {
+        const auto from = b[j] + (at + s * kLanes);
+        if (s * kLanes % Storage::kPerLine == 0)
+          prefetchStream(Storage::address(from));
+        sum[s] = fma(load(a + at + s * kLanes), Storage::widen(from), sum[s]);
+      }
+    for (; at < k; at += kLanes) {
+      const int64_t n = std::min(kLanes, k - at);
+      sum[0] = fma(loadN(a + at, n), Storage::widenN(b[j] + at, n), sum[0]);
+    }
+#pragma GCC unroll 16
+    for (int s = kSteps / 2; s > 0; s /= 2)
+#pragma GCC unroll 16
+      for (int i = 0; i < s; ++i)
+        sum[i] = sum[i] + sum[i + s];
+    sums[j] = sum[0];
   }
+  storeSums(sums[0], sums[1], sums[2], sums[3], to);
 }
 
 template <class Storage>
@@ -127,7 +154,7 @@ using DotTile = void (*)(const float *, int64_t, const typename Storage::Pointer
 template <class Storage> DotTile<Storage> dotTileOf(int64_t rows) {
   switch (rows) {
   case 1:
-    return dotTile<Storage, 1>;
+    return dotRow<Storage>;
   case 2:
     return dotTile<Storage, 2>;
 #if HWY_TARGET == HWY_AVX3

@@ -19,6 +19,7 @@
 #endif
 
 #include "KernelSupport.h"
+#include "linear/Stream.h"
 #include "quant/Decode.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -200,16 +201,12 @@ struct PackedQ6_K {
   }
 };
 
-/// Asks for what lies behind a block, for it is wanted soon: blocks and groups follow one another. In two steps, into
-/// the second cache and from there into the first, since a core has few misses of its first cache under way; and line
-/// by line, spread over the words of a block, so that they never pile up.
+/// Asks for what lies behind a block: blocks and groups follow one another. The lines of a block are spread evenly over
+/// its words, so that they never pile up.
 template <class Format> HWY_INLINE void prefetchAhead(const uint8_t *block, int64_t word) {
-  constexpr int64_t kFarBytes = 8192, kNearBytes = 3072;
   constexpr int64_t kWords = Format::kElements / 4, kLines = (kQuantRows * Format::kBytes + 63) / 64;
-  for (int64_t line = word * kLines / kWords; line < (word + 1) * kLines / kWords; ++line) {
-    __builtin_prefetch(block + kFarBytes + 64 * line, 0, 2);
-    __builtin_prefetch(block + kNearBytes + 64 * line);
-  }
+  for (int64_t line = word * kLines / kWords; line < (word + 1) * kLines / kWords; ++line)
+    prefetchStream(block + 64 * line);
 }
 
 /// Unpacks `blocks` blocks of 32 steps of K, at most a chunk.

@@ -1,0 +1,139 @@
+//===- Exact.cpp - the lowest packing by searches for capacities ----------===//
+//
+// A capacity is decided by searches that restart with other orders of branches and growing limits of nodes: most of
+// them either find a packing within few nodes or are lost in a part of the tree that has none. What one refuted the
+// next ones know. The lowest capacity is found by trying the bound first, which real programs usually meet, then by
+// bisection; an undecided capacity counts as too low until the capacities above it are decided, then it gets more.
+//
+//===----------------------------------------------------------------------===//
+#include "Strategies.h"
+#include "TreeSearch.h"
+
+#include <algorithm>
+#include <cmath>
+
+using namespace ck;
+
+namespace {
+class ExactPacker {
+public:
+  ExactPacker(Incumbent &best, const Blocks &blocks, int64_t nodes)
+      : best(best), blocks(blocks), problem(makeTreeProblem(blocks)), tree(problem), left(nodes) {}
+  void run();
+
+private:
+  Fit decide(int64_t capacity, int64_t nodes);
+  Branching branchingOf(int64_t attempt) const;
+  void minimize();
+  void keep();
+  /// The highest capacity that would improve on what was found, and the lowest that is not refuted; in units.
+  int64_t highest() const { return best.found ? (best.height - 1) / problem.unit : INT64_MAX / problem.unit; }
+  int64_t lowest() const { return best.bound / problem.unit + (best.bound % problem.unit != 0); }
+
+  Incumbent &best;
+  const Blocks &blocks;
+  TreeProblem problem;
+  TreeSearch tree;
+  int64_t left;
+};
+} // namespace
+
+/// Six orders, each for the three choices of branch times; from the second round on with noise.
+Branching ExactPacker::branchingOf(int64_t attempt) const {
+  constexpr int64_t orders = 6;
+  Branching branching;
+  constexpr BranchAt times[] = {BranchAt::Fewest, BranchAt::Failures, BranchAt::Lowest};
+  branching.time = times[attempt / orders % 3];
+  uint64_t random = 0x9e3779b97f4a7c15u * static_cast<uint64_t>(attempt + 1);
+  double noise = attempt < 3 * orders ? 0.0 : 0.3;
+  for (const TreeProblem::Item &item : problem.items) {
+    double size = static_cast<double>(item.size), length = 0;
+    for (const LiveRange &range : item.ranges)
+      length += static_cast<double>(range.upper - range.lower);
+    double lifetime = static_cast<double>(blocks.list[item.block].lifetime), priority = 0;
+    switch (attempt % orders) {
+    case 0: // area
+      priority = length * size;
+      break;
+    case 1: // length
+      priority = length * length * length * std::sqrt(size);
+      break;
+    case 2: // size
+      priority = size * size * size * std::sqrt(length);
+      break;
+    case 3: // area in the caller's time
+      priority = lifetime * size;
+      break;
+    case 4:
+      priority = std::sqrt(length) * size;
+      break;
+    case 5:
+      priority = length * length * size;
+      break;
+    }
+    random = random * 6364136223846793005u + 1442695040888963407u;
+    branching.priority.push_back(priority * (1.0 + noise * static_cast<double>(random >> 40) / (1 << 24)));
+  }
+  return branching;
+}
+
+void ExactPacker::keep() {
+  std::vector<int64_t> offsets;
+  for (const Block &block : blocks.list)
+    offsets.push_back(block.pinned.value_or(0));
+  for (size_t i = 0; i < problem.items.size(); ++i)
+    offsets[problem.items[i].block] = tree.offsets()[i] * problem.unit;
+  best.offer(blocks, offsets, "exact");
+}
+
+/// Decides whether `capacity` units suffice, for at most `nodes` nodes.
+Fit ExactPacker::decide(int64_t capacity, int64_t nodes) {
+  constexpr int64_t attemptsPerRound = 18;
+  nodes = std::min(nodes, left);
+  int64_t round = 400 + static_cast<int64_t>(problem.items.size());
+  for (int64_t attempt = 0; nodes > 0; ++attempt) {
+    if (attempt != 0 && attempt % attemptsPerRound == 0)
+      round *= 2;
+    Fit fit = tree.run(capacity, branchingOf(attempt), std::min(round, nodes));
+    nodes -= tree.nodes();
+    left -= tree.nodes();
+    best.nodes += tree.nodes();
+    if (fit == Fit::Yes)
+      keep();
+    else if (fit == Fit::No && (capacity + 1 > INT64_MAX / problem.unit))
+      best.bound = INT64_MAX;
+    else if (fit == Fit::No)
+      best.bound = std::max(best.bound, (capacity + 1) * problem.unit);
+    if (fit != Fit::Unknown)
+      return fit;
+    // A search that gave up without a node would do so for ever.
+    if (tree.nodes() == 0)
+      break;
+  }
+  return Fit::Unknown;
+}
+
+void ExactPacker::minimize() {
+  if (lowest() <= highest())
+    decide(lowest(), left / 4);
+  while (!best.done() && left > 0 && lowest() <= highest()) {
+    // Capacities below `low` are refuted or, in this pass, too hard.
+    int64_t low = lowest();
+    while (!best.done() && left > 0 && low <= highest()) {
+      int64_t capacity = low + (highest() - low) / 2;
+      if (decide(capacity, std::max<int64_t>(left / 8, 1000)) != Fit::Yes)
+        low = capacity + 1;
+    }
+  }
+}
+
+void ExactPacker::run() {
+  if (best.done() || left <= 0)
+    return;
+  if (best.goal >= 0)
+    decide(best.goal / problem.unit, left);
+  else
+    minimize();
+}
+
+void ck::packExactly(Incumbent &best, const Blocks &blocks, int64_t nodes) { ExactPacker(best, blocks, nodes).run(); }

@@ -26,8 +26,11 @@ private:
   Branching branchingOf(int64_t attempt) const;
   void minimize();
   void keep();
-  /// The highest capacity that would improve on what was found, and the lowest that is not refuted; in units.
-  int64_t highest() const { return best.found ? (best.height - 1) / problem.unit : INT64_MAX / problem.unit; }
+  /// The highest capacity that would improve on what was found, and the lowest that is not refuted; in units. The
+  /// largest number of all stands for "refuted", so a height of that many bytes is given up.
+  int64_t highest() const {
+    return best.found ? (best.height - 1) / problem.unit : std::min(INT64_MAX / problem.unit, INT64_MAX - 1);
+  }
   int64_t lowest() const { return best.bound / problem.unit + (best.bound % problem.unit != 0); }
 
   Incumbent &best;
@@ -90,6 +93,7 @@ void ExactPacker::keep() {
 Fit ExactPacker::decide(int64_t capacity, int64_t nodes) {
   constexpr int64_t attemptsPerRound = 18;
   nodes = std::min(nodes, left);
+  int64_t refuted;
   int64_t round = 400 + static_cast<int64_t>(problem.items.size());
   for (int64_t attempt = 0; nodes > 0; ++attempt) {
     if (attempt != 0 && attempt % attemptsPerRound == 0)
@@ -100,10 +104,10 @@ Fit ExactPacker::decide(int64_t capacity, int64_t nodes) {
     best.nodes += tree.nodes();
     if (fit == Fit::Yes)
       keep();
-    else if (fit == Fit::No && (capacity + 1 > INT64_MAX / problem.unit))
+    else if (fit == Fit::No && __builtin_mul_overflow(capacity + 1, problem.unit, &refuted))
       best.bound = INT64_MAX;
     else if (fit == Fit::No)
-      best.bound = std::max(best.bound, (capacity + 1) * problem.unit);
+      best.bound = std::max(best.bound, refuted);
     if (fit != Fit::Unknown)
       return fit;
     // A search that gave up without a node would do so for ever.
@@ -131,7 +135,7 @@ void ExactPacker::run() {
   if (best.done() || left <= 0)
     return;
   if (best.goal >= 0)
-    decide(best.goal / problem.unit, left);
+    decide(std::min(best.goal / problem.unit, highest()), left);
   else
     minimize();
 }

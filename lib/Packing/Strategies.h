@@ -24,7 +24,7 @@ struct Incumbent {
   bool bestFit = false;
 
   /// Nothing is left to do: the packing is good enough or the lowest, or the goal is out of reach.
-  bool done() const { return (found && (height <= goal || height <= bound)) || (goal >= 0 && bound > goal); }
+  bool done() const { return found && (height <= goal || height <= bound || (goal >= 0 && bound > goal)); }
   /// Keeps `placement` if it is lower than what was found; says so.
   bool offer(const Blocks &blocks, const Placement &placement, const std::string &name);
 };

@@ -132,12 +132,14 @@ void ExactPacker::minimize() {
 }
 
 void ExactPacker::run() {
-  if (best.done() || left <= 0)
-    return;
   if (best.goal >= 0)
     decide(std::min(best.goal / problem.unit, highest()), left);
   else
     minimize();
 }
 
-void ck::packExactly(Incumbent &best, const Blocks &blocks, int64_t nodes) { ExactPacker(best, blocks, nodes).run(); }
+void ck::packExactly(Incumbent &best, const Blocks &blocks, int64_t nodes) {
+  // Without neighbours the problem is too large for the tree as well.
+  if (!best.done() && best.neighbours && nodes > 0)
+    ExactPacker(best, blocks, nodes).run();
+}

@@ -97,11 +97,33 @@ bool Incumbent::offer(const Blocks &blocks, const Placement &placement, const st
   return true;
 }
 
-static void tryGaps(Incumbent &best, const Blocks &blocks, const Neighbours &neighbours,
-                    const std::vector<Order> &orders) {
+/// Sweeps from the fullest time, the first and the last one.
+static void trySweeps(Incumbent &best, const Blocks &blocks) {
+  if (blocks.times == 0)
+    return;
+  int64_t peak = std::max_element(blocks.live.begin(), blocks.live.end()) - blocks.live.begin();
+  const std::pair<const char *, int64_t> starts[] = {{"peak", peak}, {"first", 0}, {"last", blocks.times - 1}};
+  for (bool bestFit : {false, true})
+    for (auto [name, from] : starts)
+      if (!best.done())
+        best.offer(blocks, placeBySweep(blocks, from, bestFit),
+                   std::string("sweep from ") + name + (bestFit ? ", best fit" : ", first fit"));
+}
+
+static void tryGaps(Incumbent &best, const Blocks &blocks, const std::vector<Order> &orders, int64_t pairLimit) {
+  const Neighbours &neighbours = *best.neighbours;
+  // An order costs a look at every pair from both sides.
+  int64_t cost = 1;
+  for (const std::vector<uint32_t> &list : neighbours)
+    cost += static_cast<int64_t>(list.size());
+  int64_t left = std::max<int64_t>(8 * (pairLimit / cost), 1);
   for (bool bestFit : {false, true})
     for (const Order &order : orders) {
-      if (best.done())
+      if (best.order.empty()) {
+        best.order = order.blocks;
+        best.bestFit = bestFit;
+      }
+      if (best.done() || left-- == 0)
         return;
       bool better = best.offer(blocks, placeInGaps(blocks, neighbours, order.blocks, bestFit),
                                std::string(order.name) + (bestFit ? ", best fit" : ", first fit"));
@@ -135,10 +157,21 @@ static void tryValleys(Incumbent &best, const Blocks &blocks, int64_t pairLimit)
              "valleys, largest first");
 }
 
-void ck::packGreedily(Incumbent &best, const Blocks &blocks, const Neighbours *neighbours, int64_t pairLimit) {
-  std::vector<Order> orders = makeOrders(blocks, neighbours);
-  if (neighbours)
-    tryGaps(best, blocks, *neighbours, orders);
+void ck::packGreedily(Incumbent &best, const Blocks &blocks, int64_t pairLimit) {
+  // Few pairs are cheaper to look at than a sweep is to make; with many it is the other way round.
+  constexpr int64_t fewPairs = int64_t(1) << 17;
+  best.neighbours = findNeighbours(blocks, std::min(pairLimit, fewPairs));
+  bool few = best.neighbours.has_value();
+  if (few)
+    tryGaps(best, blocks, makeOrders(blocks, &*best.neighbours), pairLimit);
+  trySweeps(best, blocks);
+  if (best.done())
+    return;
+  if (!few)
+    best.neighbours = findNeighbours(blocks, pairLimit);
+  std::vector<Order> orders = makeOrders(blocks, best.neighbours ? &*best.neighbours : nullptr);
+  if (!few && best.neighbours)
+    tryGaps(best, blocks, orders, pairLimit);
   tryValleys(best, blocks, pairLimit);
   for (const Order &order : orders)
     if (!best.done())

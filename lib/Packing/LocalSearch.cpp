@@ -44,9 +44,10 @@ static Score scoreOf(const Blocks &blocks, const std::vector<int64_t> &offsets, 
   return score;
 }
 
-void ck::searchOrders(Incumbent &best, const Blocks &blocks, const Neighbours &neighbours, int64_t nodes) {
-  if (best.done() || best.order.size() < 2)
+void ck::searchOrders(Incumbent &best, const Blocks &blocks, int64_t nodes) {
+  if (best.done() || !best.neighbours || best.order.size() < 2)
     return;
+  const Neighbours &neighbours = *best.neighbours;
   // A node is one block put at one offset; looking at many neighbours costs more.
   int64_t cost = 0;
   for (const std::vector<uint32_t> &list : neighbours)

@@ -31,13 +31,12 @@ Result<Packing> ck::pack(const std::vector<PackItem> &items, const PackOptions &
   Incumbent best;
   best.bound = blocks.bound;
   best.goal = options.capacity;
-  std::optional<Neighbours> neighbours = findNeighbours(blocks, options.pairLimit);
-  packGreedily(best, blocks, neighbours ? &*neighbours : nullptr, options.pairLimit);
-  if (options.effort == PackEffort::Search && neighbours)
-    searchOrders(best, blocks, *neighbours, options.nodes);
-  if (options.effort == PackEffort::Exact && neighbours) {
+  packGreedily(best, blocks, options.pairLimit);
+  if (options.effort == PackEffort::Search)
+    searchOrders(best, blocks, options.nodes);
+  if (options.effort == PackEffort::Exact) {
     // Orders are good at loose problems and cheap; what they leave over is for the tree.
-    searchOrders(best, blocks, *neighbours, options.nodes / 16);
+    searchOrders(best, blocks, options.nodes / 16);
     packExactly(best, blocks, options.nodes - best.nodes);
   }
   if (!best.found)
@@ -51,6 +50,16 @@ Result<Packing> ck::pack(const std::vector<PackItem> &items, const PackOptions &
   for (size_t block : blocks.blockOf)
     packing.offsets.push_back(best.offsets[block]);
   return packing;
+}
+
+std::optional<PackEffort> ck::parsePackEffort(const std::string &name) {
+  if (name == "greedy")
+    return PackEffort::Greedy;
+  if (name == "search")
+    return PackEffort::Search;
+  if (name == "exact")
+    return PackEffort::Exact;
+  return std::nullopt;
 }
 
 Result<int64_t> ck::packingLowerBound(const std::vector<PackItem> &items) {

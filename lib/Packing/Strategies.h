@@ -16,9 +16,10 @@ struct Incumbent {
   std::vector<int64_t> offsets; ///< of blocks
   int64_t height = 0;
   std::string strategy;
-  int64_t bound = 0; ///< no packing is lower
-  int64_t goal = -1; ///< a height that is low enough; -1: only the lowest is
-  int64_t nodes = 0; ///< spent so far
+  int64_t bound = 0;                    ///< no packing is lower
+  int64_t goal = -1;                    ///< a height that is low enough; -1: only the lowest is
+  int64_t nodes = 0;                    ///< spent so far
+  std::optional<Neighbours> neighbours; ///< nothing when there are too many pairs
   /// The order, and the kind of fit, that local search starts from: those of the best placement into gaps.
   std::vector<size_t> order;
   bool bestFit = false;
@@ -29,11 +30,11 @@ struct Incumbent {
   bool offer(const Blocks &blocks, const Placement &placement, const std::string &name);
 };
 
-/// Tries all greedy strategies, those with pairs only if `neighbours` are given.
-void packGreedily(Incumbent &best, const Blocks &blocks, const Neighbours *neighbours, int64_t pairLimit);
+/// Tries the greedy strategies. Those that need pairs of blocks look at no more than a few times `pairLimit` pairs.
+void packGreedily(Incumbent &best, const Blocks &blocks, int64_t pairLimit);
 
-/// Changes the order in which blocks are put into gaps, for `nodes` nodes.
-void searchOrders(Incumbent &best, const Blocks &blocks, const Neighbours &neighbours, int64_t nodes);
+/// Changes the order in which blocks are put into gaps, for `nodes` nodes. Needs neighbours.
+void searchOrders(Incumbent &best, const Blocks &blocks, int64_t nodes);
 
 /// Searches for lower packings, or the proof that there are none, for `nodes` nodes.
 void packExactly(Incumbent &best, const Blocks &blocks, int64_t nodes);

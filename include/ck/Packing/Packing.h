@@ -54,7 +54,7 @@ struct PackOptions {
   int64_t nodes = kDefaultPackNodes;
   /// Most pairs of items with common live time that one strategy may look at; above it only strategies that need no
   /// pairs are tried.
-  int64_t pairLimit = int64_t(1) << 23;
+  int64_t pairLimit = int64_t(1) << 22;
 };
 
 /// A solution.
@@ -68,6 +68,9 @@ struct Packing {
 
   bool isOptimal() const { return height == provenBound; }
 };
+
+/// Reads `greedy`, `search` or `exact`.
+std::optional<PackEffort> parsePackEffort(const std::string &name);
 
 /// Packs with more and more effort and keeps the lowest result; stops at the first that meets the bound or the
 /// capacity. A capacity that is not met is no error: compare `height`. Errors: malformed items (named), pinned items in

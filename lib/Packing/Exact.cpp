@@ -18,7 +18,12 @@ namespace {
 class ExactPacker {
 public:
   ExactPacker(Incumbent &best, const Blocks &blocks, int64_t nodes)
-      : best(best), blocks(blocks), problem(makeTreeProblem(blocks)), tree(problem), left(nodes) {}
+      : best(best), blocks(blocks), problem(makeTreeProblem(blocks)), tree(problem), left(nodes) {
+    int64_t pairs = 0;
+    for (const std::vector<uint32_t> &list : *best.neighbours)
+      pairs += static_cast<int64_t>(list.size());
+    cost = 1 + pairs / static_cast<int64_t>(blocks.list.size()) / 32;
+  }
   void run();
 
 private:
@@ -38,6 +43,7 @@ private:
   TreeProblem problem;
   TreeSearch tree;
   int64_t left;
+  int64_t cost; ///< what a node of the tree counts: more where placing a block changes many others
 };
 } // namespace
 
@@ -95,13 +101,14 @@ Fit ExactPacker::decide(int64_t capacity, int64_t nodes) {
   nodes = std::min(nodes, left);
   int64_t refuted;
   int64_t round = 400 + static_cast<int64_t>(problem.items.size());
-  for (int64_t attempt = 0; nodes > 0; ++attempt) {
+  for (int64_t attempt = 0; nodes >= cost; ++attempt) {
     if (attempt != 0 && attempt % attemptsPerRound == 0)
       round *= 2;
-    Fit fit = tree.run(capacity, branchingOf(attempt), std::min(round, nodes));
-    nodes -= tree.nodes();
-    left -= tree.nodes();
-    best.nodes += tree.nodes();
+    Fit fit = tree.run(capacity, branchingOf(attempt), std::min(round, nodes / cost));
+    int64_t spent = tree.nodes() * cost;
+    nodes -= spent;
+    left -= spent;
+    best.nodes += spent;
     if (fit == Fit::Yes)
       keep();
     else if (fit == Fit::No && __builtin_mul_overflow(capacity + 1, problem.unit, &refuted))
@@ -119,11 +126,11 @@ Fit ExactPacker::decide(int64_t capacity, int64_t nodes) {
 
 void ExactPacker::minimize() {
   if (lowest() <= highest())
-    decide(lowest(), left / 4);
-  while (!best.done() && left > 0 && lowest() <= highest()) {
+    decide(lowest(), left / 2);
+  while (!best.done() && left >= cost && lowest() <= highest()) {
     // Capacities below `low` are refuted or, in this pass, too hard.
     int64_t low = lowest();
-    while (!best.done() && left > 0 && low <= highest()) {
+    while (!best.done() && left >= cost && low <= highest()) {
       int64_t capacity = low + (highest() - low) / 2;
       if (decide(capacity, std::max<int64_t>(left / 8, 1000)) != Fit::Yes)
         low = capacity + 1;

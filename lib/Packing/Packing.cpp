@@ -9,15 +9,23 @@ using namespace ck;
 static Status checkPins(const std::vector<PackItem> &items, const Blocks &blocks) {
   std::vector<PackItem> pinned;
   std::vector<int64_t> offsets;
-  for (const Block &block : blocks.list)
-    if (block.pinned) {
-      PackItem item = items[block.item];
-      item.size = block.size;
-      item.ranges = block.ranges;
-      item.alias = std::nullopt;
-      pinned.push_back(std::move(item));
+  std::vector<size_t> position(blocks.list.size(), SIZE_MAX);
+  for (size_t i = 0; i < items.size(); ++i) {
+    size_t number = blocks.blockOf[i];
+    const Block &block = blocks.list[number];
+    if (!block.pinned)
+      continue;
+    if (position[number] == SIZE_MAX) {
+      position[number] = pinned.size();
+      PackItem &whole = pinned.emplace_back();
+      whole.name = items[block.item].name;
+      whole.size = block.size;
       offsets.push_back(*block.pinned);
     }
+    // A block counts time in numbers; messages need the caller's time.
+    std::vector<LiveRange> &ranges = pinned[position[number]].ranges;
+    ranges.insert(ranges.end(), items[i].ranges.begin(), items[i].ranges.end());
+  }
   return checkPacking(pinned, offsets);
 }
 

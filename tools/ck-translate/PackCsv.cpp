@@ -28,7 +28,7 @@ static llvm::cl::opt<PackEffort>
                             clEnumValN(PackEffort::Search, "search", "then local search"),
                             clEnumValN(PackEffort::Exact, "exact", "then branch and bound")),
            llvm::cl::init(PackEffort::Exact));
-static llvm::cl::opt<int64_t> nodes("nodes", llvm::cl::desc("pack-csv: most nodes of search (default 200000)"),
+static llvm::cl::opt<int64_t> nodes("nodes", llvm::cl::desc("pack-csv: most nodes of search (default 250000)"),
                                     llvm::cl::init(kDefaultPackNodes));
 static llvm::cl::opt<std::string> svg("svg", llvm::cl::value_desc("file"),
                                       llvm::cl::desc("pack-csv: draw address against time"));

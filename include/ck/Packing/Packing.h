@@ -36,7 +36,7 @@ struct PackItem {
 };
 
 /// The default budget of search: seconds for hard problems of a few hundred buffers.
-inline constexpr int64_t kDefaultPackNodes = 200000;
+inline constexpr int64_t kDefaultPackNodes = 250000;
 
 /// How hard to try; each effort includes those before it.
 enum class PackEffort {
@@ -50,7 +50,8 @@ struct PackOptions {
   PackEffort effort = PackEffort::Greedy;
   /// A height that is low enough: packing stops at the first that is not higher. Negative: the lower the better.
   int64_t capacity = -1;
-  /// Most nodes of local search and branch and bound together. A node is one block put at one offset.
+  /// Most nodes of local search and branch and bound together. A node is one block put at one offset;
+  /// it counts more than once in problems in which blocks meet many others.
   int64_t nodes = kDefaultPackNodes;
   /// Most pairs of items with common live time that one strategy may look at; above it only strategies that need no
   /// pairs are tried.

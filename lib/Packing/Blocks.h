@@ -54,6 +54,10 @@ Placement placeInGaps(const Blocks &blocks, const Neighbours &neighbours, const 
 /// Places blocks in `order`, each on top of everything placed so far during its life: O(n log n).
 Placement placeOnSkyline(const Blocks &blocks, const std::vector<size_t> &order);
 
+/// Stacks what is live at the time `from`, then allocates and frees forwards and backwards in time from there, with
+/// first fit or best fit. Knows no pins. O(n log n) while free gaps are few.
+Placement placeBySweep(const Blocks &blocks, int64_t from, bool bestFit);
+
 /// Fills the skyline from its lowest valley upwards: of the blocks that live within the valley it takes the one that
 /// comes first in `before`; a valley that nothing fits into is raised to its lower shore. Knows single live ranges and
 /// no pins. Quadratic in the number of blocks.

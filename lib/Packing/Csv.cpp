@@ -108,7 +108,7 @@ static Result<int64_t> parseInteger(const Cell &cell, const std::string &column,
 static Result<std::map<std::string, size_t>> findColumns(const Record &header) {
   std::map<std::string, size_t> columns;
   for (size_t i = 0; i < header.size(); ++i)
-    for (const char *name : {"id", "lower", "upper", "size", "alignment", "offset"})
+    for (const char *name : {"id", "lower", "upper", "size", "alignment", "gaps", "offset", "alias"})
       if (header[i].value == name && !columns.emplace(name, i).second)
         return errorAt(header[i], "column '" + header[i].value + "' appears twice");
   for (const char *name : {"id", "lower", "upper", "size"})
@@ -118,8 +118,45 @@ static Result<std::map<std::string, size_t>> findColumns(const Record &header) {
   return columns;
 }
 
+/// Reads a number at the front of `text` and drops it there.
+static bool readNumber(std::string_view &text, int64_t &number) {
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  text.remove_prefix(end - text.data());
+  return error == std::errc();
+}
+
+/// Cuts the spans `gaps` out of the one range of an item: `7-8 9-10`, ascending.
+static Status cutGaps(const Cell &gaps, std::vector<LiveRange> &ranges) {
+  std::string_view rest = gaps.value;
+  while (true) {
+    rest.remove_prefix(std::min(rest.find_first_not_of(' '), rest.size()));
+    if (rest.empty())
+      break;
+    LiveRange gap;
+    bool parsed = readNumber(rest, gap.lower) && !rest.empty() && rest.front() == '-';
+    if (parsed) {
+      rest.remove_prefix(1);
+      parsed = readNumber(rest, gap.upper) && (rest.empty() || rest.front() == ' ');
+    }
+    if (!parsed)
+      return errorAt(gaps, "expected gaps such as '7-8 9-10', got '" + gaps.value + "'");
+    LiveRange last = ranges.back();
+    if (gap.lower > gap.upper || gap.lower < last.lower || gap.upper > last.upper)
+      return errorAt(gaps, "gap " + std::to_string(gap.lower) + "-" + std::to_string(gap.upper) +
+                               " does not lie within the rest of the lifetime, " + std::to_string(last.lower) + "-" +
+                               std::to_string(last.upper));
+    ranges.back().upper = gap.lower;
+    ranges.push_back({gap.upper, last.upper});
+  }
+  return Status::success();
+}
+
 static Status parseRow(const Record &row, const std::map<std::string, size_t> &columns, PackTable &table) {
   auto cell = [&](const char *name) -> const Cell & { return row[columns.at(name)]; };
+  auto optional = [&](const char *name) -> const Cell * {
+    auto column = columns.find(name);
+    return column == columns.end() || row[column->second].value.empty() ? nullptr : &row[column->second];
+  };
   PackItem item;
   item.name = cell("id").value;
   if (item.name.empty())
@@ -133,24 +170,41 @@ static Status parseRow(const Record &row, const std::map<std::string, size_t> &c
   if (*upper < *lower)
     return errorAt(cell("upper"), "'" + item.name + "' ends at " + std::to_string(*upper) + ", before it begins at " +
                                       std::to_string(*lower));
-  item.ranges.push_back({*lower, *upper});
   Result<int64_t> size = parseInteger(cell("size"), "size", 0);
   if (!size)
     return size.error();
   item.size = *size;
-  if (columns.count("alignment")) {
-    Result<int64_t> alignment = parseInteger(cell("alignment"), "alignment", 1);
-    if (!alignment)
-      return alignment.error();
-    item.alignment = *alignment;
+  if (const Cell *alignment = optional("alignment")) {
+    Result<int64_t> value = parseInteger(*alignment, "alignment", 1);
+    if (!value)
+      return value.error();
+    item.alignment = *value;
   }
-  if (columns.count("offset")) {
-    Result<int64_t> offset = parseInteger(cell("offset"), "offset", 0);
-    if (!offset)
-      return offset.error();
-    table.offsets.push_back(*offset);
+  if (const Cell *offset = optional("offset")) {
+    Result<int64_t> value = parseInteger(*offset, "offset", 0);
+    if (!value)
+      return value.error();
+    item.pinned = *value;
   }
+  item.ranges = {{*lower, *upper}};
+  if (const Cell *gaps = optional("gaps"))
+    if (Status status = cutGaps(*gaps, item.ranges); !status)
+      return status;
   table.items.push_back(std::move(item));
+  return Status::success();
+}
+
+/// Resolves the cells of column `alias`, which may name later rows.
+static Status linkAliases(const std::vector<Cell> &aliases, const std::map<std::string, size_t> &rowOf,
+                          PackTable &table) {
+  for (size_t i = 0; i < aliases.size(); ++i) {
+    if (aliases[i].value.empty())
+      continue;
+    auto row = rowOf.find(aliases[i].value);
+    if (row == rowOf.end())
+      return errorAt(aliases[i], "there is no buffer with the id '" + aliases[i].value + "'");
+    table.items[i].alias = row->second;
+  }
   return Status::success();
 }
 
@@ -167,7 +221,8 @@ Result<PackTable> ck::parsePackCsv(std::string_view text) {
   PackTable table;
   for (const Cell &cell : *header)
     table.header.push_back(cell.value == "offset" ? cell.value : cell.raw);
-  std::map<std::string, size_t> lineOf;
+  std::map<std::string, size_t> lineOf, rowOf;
+  std::vector<Cell> aliases;
   while (!reader.atEnd()) {
     Result<Record> row = reader.readRecord();
     if (!row)
@@ -184,10 +239,16 @@ Result<PackTable> ck::parsePackCsv(std::string_view text) {
     auto [entry, isNew] = lineOf.emplace(id.value, id.line);
     if (!isNew)
       return errorAt(id, "id '" + id.value + "' is already that of line " + std::to_string(entry->second));
+    rowOf[id.value] = table.rows.size();
+    if (columns->count("alias"))
+      aliases.push_back((*row)[columns->at("alias")]);
     std::vector<std::string> &cells = table.rows.emplace_back();
     for (Cell &cell : *row)
       cells.push_back(std::move(cell.raw));
   }
+  if (columns->count("alias"))
+    if (Status status = linkAliases(aliases, rowOf, table); !status)
+      return status.error();
   return table;
 }
 

@@ -1,160 +1,31 @@
-//===- Packing.cpp - the portfolio ----------------------------------------===//
-//
-// No greedy order is best for all programs, and each is cheap: try them in a fixed sequence, keep the lowest result,
-// stop when one meets the lower bound.
-//
-//===----------------------------------------------------------------------===//
+//===- Packing.cpp - from items to offsets --------------------------------===//
 #include "ck/Packing/Packing.h"
 
-#include "Blocks.h"
-
-#include <algorithm>
-#include <numeric>
+#include "Strategies.h"
 
 using namespace ck;
-
-namespace {
-/// An order of blocks: a larger key comes first, ties by position.
-struct Order {
-  const char *name;
-  std::vector<size_t> blocks;
-};
-
-/// What was found so far.
-struct Best {
-  Packing packing;
-  bool found = false;
-
-  bool optimal() const { return found && packing.height == packing.bound; }
-};
-} // namespace
-
-template <typename Key> static std::vector<size_t> orderBy(const Blocks &blocks, Key key) {
-  std::vector<size_t> order(blocks.list.size());
-  std::iota(order.begin(), order.end(), size_t(0));
-  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {
-    auto first = key(a), second = key(b);
-    return first != second ? first > second : a < b;
-  });
-  return order;
-}
-
-/// Times in order of falling live bytes; of each, the blocks not yet taken that are live then, large ones first.
-static std::vector<size_t> orderByPeak(const Blocks &blocks) {
-  // The fullest time of each block decides when it is taken.
-  std::vector<size_t> times(blocks.times), rank(blocks.times);
-  std::iota(times.begin(), times.end(), size_t(0));
-  std::sort(times.begin(), times.end(), [&](size_t a, size_t b) {
-    return blocks.live[a] != blocks.live[b] ? blocks.live[a] > blocks.live[b] : a < b;
-  });
-  for (size_t i = 0; i < times.size(); ++i)
-    rank[times[i]] = i;
-  // A sparse table answers "lowest rank in a range" in constant time.
-  std::vector<std::vector<size_t>> table = {rank};
-  for (size_t step = 1; 2 * step <= rank.size(); step *= 2) {
-    std::vector<size_t> level(rank.size() - 2 * step + 1);
-    for (size_t i = 0; i < level.size(); ++i)
-      level[i] = std::min(table.back()[i], table.back()[i + step]);
-    table.push_back(std::move(level));
-  }
-  auto lowestRank = [&](const LiveRange &range) {
-    size_t level = 0;
-    while ((int64_t(2) << level) <= range.upper - range.lower)
-      ++level;
-    return std::min(table[level][range.lower], table[level][range.upper - (int64_t(1) << level)]);
-  };
-  std::vector<size_t> first(blocks.list.size(), SIZE_MAX);
-  for (size_t i = 0; i < blocks.list.size(); ++i)
-    for (const LiveRange &range : blocks.list[i].ranges)
-      first[i] = std::min(first[i], lowestRank(range));
-  return orderBy(blocks,
-                 [&](size_t i) { return std::pair<size_t, int64_t>(SIZE_MAX - first[i], blocks.list[i].size); });
-}
-
-static std::vector<Order> makeOrders(const Blocks &blocks, const Neighbours *neighbours) {
-  const std::vector<Block> &list = blocks.list;
-  std::vector<Order> orders;
-  orders.push_back({"peak", orderByPeak(blocks)});
-  orders.push_back({"size", orderBy(blocks, [&](size_t i) { return std::pair(list[i].size, list[i].lifetime); })});
-  orders.push_back({"area", orderBy(blocks, [&](size_t i) {
-                      return static_cast<__int128>(list[i].size) * static_cast<__int128>(list[i].lifetime);
-                    })});
-  orders.push_back({"lifetime", orderBy(blocks, [&](size_t i) { return std::pair(list[i].lifetime, list[i].size); })});
-  orders.push_back({"program", orderBy(blocks, [&](size_t i) {
-                      return std::pair(list[i].ranges.empty() ? 0 : -list[i].begin(), list[i].size);
-                    })});
-  if (neighbours)
-    orders.push_back({"conflict", orderBy(blocks, [&](size_t i) {
-                        __int128 weight = 0;
-                        for (uint32_t other : (*neighbours)[i])
-                          weight += list[other].size;
-                        return std::pair(weight, list[i].size);
-                      })});
-  return orders;
-}
-
-static void keepLower(Best &best, const Blocks &blocks, const Placement &placement, const std::string &strategy) {
-  if (!placement)
-    return;
-  int64_t height = 0;
-  for (size_t i = 0; i < blocks.list.size(); ++i)
-    height = std::max(height, (*placement)[i] + blocks.list[i].size);
-  if (best.found && height >= best.packing.height)
-    return;
-  best.found = true;
-  best.packing.height = height;
-  best.packing.strategy = strategy;
-  best.packing.offsets.clear();
-  for (size_t block : blocks.blockOf)
-    best.packing.offsets.push_back((*placement)[block]);
-}
-
-static void tryGaps(Best &best, const Blocks &blocks, const Neighbours &neighbours, const std::vector<Order> &orders) {
-  for (bool bestFit : {false, true})
-    for (const Order &order : orders) {
-      if (best.optimal())
-        return;
-      keepLower(best, blocks, placeInGaps(blocks, neighbours, order.blocks, bestFit),
-                std::string(order.name) + (bestFit ? ", best fit" : ", first fit"));
-    }
-}
-
-static void tryValleys(Best &best, const Blocks &blocks, int64_t pairLimit) {
-  int64_t count = static_cast<int64_t>(blocks.list.size());
-  if (count != 0 && count > pairLimit / count)
-    return;
-  const std::vector<Block> &list = blocks.list;
-  if (best.optimal())
-    return;
-  keepLower(best, blocks,
-            fillValleys(blocks,
-                        [&](size_t a, size_t b) {
-                          return std::pair(list[a].lifetime, list[a].size) > std::pair(list[b].lifetime, list[b].size);
-                        }),
-            "valleys, longest first");
-  if (best.optimal())
-    return;
-  keepLower(best, blocks,
-            fillValleys(blocks,
-                        [&](size_t a, size_t b) {
-                          return std::pair(list[a].size, list[a].lifetime) > std::pair(list[b].size, list[b].lifetime);
-                        }),
-            "valleys, largest first");
-}
 
 /// Pinned blocks that meet in time must be apart in space.
 static Status checkPins(const std::vector<PackItem> &items, const Blocks &blocks) {
   std::vector<PackItem> pinned;
   std::vector<int64_t> offsets;
-  for (const Block &block : blocks.list)
-    if (block.pinned) {
-      PackItem item = items[block.item];
-      item.size = block.size;
-      item.ranges = block.ranges;
-      item.alias = std::nullopt;
-      pinned.push_back(std::move(item));
+  std::vector<size_t> position(blocks.list.size(), SIZE_MAX);
+  for (size_t i = 0; i < items.size(); ++i) {
+    size_t number = blocks.blockOf[i];
+    const Block &block = blocks.list[number];
+    if (!block.pinned)
+      continue;
+    if (position[number] == SIZE_MAX) {
+      position[number] = pinned.size();
+      PackItem &whole = pinned.emplace_back();
+      whole.name = items[block.item].name;
+      whole.size = block.size;
       offsets.push_back(*block.pinned);
     }
+    // A block counts time in numbers; messages need the caller's time.
+    std::vector<LiveRange> &ranges = pinned[position[number]].ranges;
+    ranges.insert(ranges.end(), items[i].ranges.begin(), items[i].ranges.end());
+  }
   return checkPacking(pinned, offsets);
 }
 
@@ -165,19 +36,38 @@ Result<Packing> ck::pack(const std::vector<PackItem> &items, const PackOptions &
   const Blocks &blocks = *made;
   if (Status status = checkPins(items, blocks); !status)
     return status.error();
-  Best best;
-  best.packing.bound = blocks.bound;
-  std::optional<Neighbours> neighbours = findNeighbours(blocks, options.pairLimit);
-  std::vector<Order> orders = makeOrders(blocks, neighbours ? &*neighbours : nullptr);
-  if (neighbours)
-    tryGaps(best, blocks, *neighbours, orders);
-  tryValleys(best, blocks, options.pairLimit);
-  for (const Order &order : orders)
-    if (!best.optimal())
-      keepLower(best, blocks, placeOnSkyline(blocks, order.blocks), std::string(order.name) + ", skyline");
+  Incumbent best;
+  best.bound = blocks.bound;
+  best.goal = options.capacity;
+  packGreedily(best, blocks, options.pairLimit);
+  if (options.effort == PackEffort::Search)
+    searchOrders(best, blocks, options.nodes);
+  if (options.effort == PackEffort::Exact) {
+    // Orders are good at loose problems and cheap; what they leave over is for the tree.
+    searchOrders(best, blocks, options.nodes / 16);
+    packExactly(best, blocks, options.nodes - best.nodes);
+  }
   if (!best.found)
     return Error{"no packing has offsets within 64 bits"};
-  return best.packing;
+  Packing packing;
+  packing.height = best.height;
+  packing.bound = blocks.bound;
+  packing.provenBound = best.bound;
+  packing.strategy = best.strategy;
+  packing.nodes = best.nodes;
+  for (size_t block : blocks.blockOf)
+    packing.offsets.push_back(best.offsets[block]);
+  return packing;
+}
+
+std::optional<PackEffort> ck::parsePackEffort(const std::string &name) {
+  if (name == "greedy")
+    return PackEffort::Greedy;
+  if (name == "search")
+    return PackEffort::Search;
+  if (name == "exact")
+    return PackEffort::Exact;
+  return std::nullopt;
 }
 
 Result<int64_t> ck::packingLowerBound(const std::vector<PackItem> &items) {

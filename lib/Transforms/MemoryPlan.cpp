@@ -9,7 +9,8 @@ using namespace ck;
 namespace {
 class Planner {
 public:
-  Planner(func::FuncOp entry, const ContractCache &contracts, int64_t guard) : contracts(contracts), guard(guard) {
+  Planner(func::FuncOp entry, const ContractCache &contracts, int64_t guard, const PackOptions &packOptions)
+      : contracts(contracts), guard(guard), packOptions(packOptions) {
     plan.entry = entry;
   }
   FailureOr<EntryPlan> run();
@@ -34,6 +35,7 @@ private:
   EntryPlan plan;
   const ContractCache &contracts;
   int64_t guard;
+  const PackOptions &packOptions;
   llvm::DenseMap<Value, size_t> indexOf;
 };
 } // namespace
@@ -213,7 +215,7 @@ LogicalResult Planner::place() {
   if (!before)
     return fail(before.error());
   std::vector<PackItem> items = packItems(/*inPlace=*/true);
-  Result<Packing> packing = pack(items);
+  Result<Packing> packing = pack(items, packOptions);
   if (!packing)
     return fail(packing.error());
   if (Status status = checkPacking(items, packing->offsets, packing->height); !status)
@@ -280,8 +282,9 @@ void ck::dropUnusedBuffers(func::FuncOp entry) {
     op.erase();
 }
 
-FailureOr<EntryPlan> ck::planEntry(func::FuncOp entry, const ContractCache &contracts, int64_t guard) {
-  return Planner(entry, contracts, guard).run();
+FailureOr<EntryPlan> ck::planEntry(func::FuncOp entry, const ContractCache &contracts, int64_t guard,
+                                   const PackOptions &packOptions) {
+  return Planner(entry, contracts, guard, packOptions).run();
 }
 
 FailureOr<ArenaLayout> ck::layOutArena(ModuleOp module, StringRef role, int64_t guard) {

@@ -57,7 +57,8 @@ void dropUnusedBuffers(mlir::func::FuncOp entry);
 
 /// Plans the activation arena of `entry`, after dropUnusedBuffers, with `guard` free bytes around every buffer. Changes
 /// nothing. Emits an error and fails if the entry is not bufferized, a size has no bound, or the arena exceeds 64 bits.
-llvm::FailureOr<EntryPlan> planEntry(mlir::func::FuncOp entry, const ContractCache &contracts, int64_t guard);
+llvm::FailureOr<EntryPlan> planEntry(mlir::func::FuncOp entry, const ContractCache &contracts, int64_t guard,
+                                     const PackOptions &packOptions);
 
 /// Lays out the root buffers of `role` in order of declaration. Emits an error and fails on overflow.
 llvm::FailureOr<ArenaLayout> layOutArena(mlir::ModuleOp module, llvm::StringRef role, int64_t guard);

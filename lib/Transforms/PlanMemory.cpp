@@ -139,8 +139,14 @@ LogicalResult PlanMemory::writeReport(ModuleOp module, ArrayRef<EntryPlan> plans
 }
 
 LogicalResult PlanMemory::run(ModuleOp module) {
-  if (packing != "greedy")
-    return emitError(module.getLoc()) << "unknown packing '" << packing << "', expected greedy";
+  std::optional<PackEffort> effort = parsePackEffort(packing);
+  if (!effort)
+    return emitError(module.getLoc()) << "unknown packing '" << packing << "', expected greedy, search or exact";
+  if (nodes < 0)
+    return emitError(module.getLoc()) << "nodes must not be negative, got " << nodes.getValue();
+  PackOptions packOptions;
+  packOptions.effort = *effort;
+  packOptions.nodes = nodes;
   if (guard < 0)
     return emitError(module.getLoc()) << "guard must not be negative, got " << guard.getValue();
   ContractCache contracts(module);
@@ -149,7 +155,7 @@ LogicalResult PlanMemory::run(ModuleOp module) {
     if (!function->hasAttr("ck.entry"))
       continue;
     dropUnusedBuffers(function);
-    FailureOr<EntryPlan> plan = planEntry(function, contracts, guard);
+    FailureOr<EntryPlan> plan = planEntry(function, contracts, guard, packOptions);
     if (failed(plan))
       return failure();
     plans.push_back(std::move(*plan));

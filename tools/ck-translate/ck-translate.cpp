@@ -1,4 +1,5 @@
 //===- ck-translate.cpp - model files to modules, modules to artefacts ----===//
+#include "PackCsv.h"
 #include "ck/Dialect/CK/CKDialect.h"
 #include "ck/Import/Import.h"
 #include "ck/Import/StandardDecoder.h"
@@ -186,6 +187,7 @@ int main(int argc, char **argv) {
                                       registerDialects);
   TranslateFromMLIRRegistration object("ck-to-object", "compile a plan to an object (a graph is planned first)",
                                        writeObjectFile, registerDialects);
+  registerPackCsv();
   registerAllTranslations();
   // The names of values are locations, which are printed on demand only; without them the decoder is not itself.
   SmallVector<char *> arguments(argv, argv + argc);

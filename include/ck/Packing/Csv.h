@@ -1,7 +1,14 @@
 //===- Csv.h - packing problems as minimalloc CSV ---------------*- C++ -*-===//
 //
 // The table that allocation tools exchange: a header `id,lower,upper,size` in any order, one buffer per line, live in
-// [lower, upper). `alignment` and `offset` are understood where present; other columns are carried along untouched.
+// [lower, upper). Optional columns, each cell of which may be empty:
+//
+//   alignment   the offset is a multiple of it; empty = 1
+//   gaps        spans within [lower, upper) in which the buffer is not live, `7-8 9-10`: half-open, separated by spaces
+//   offset      the offset that the buffer must have; empty = free
+//   alias       id of the buffer whose offset it shares, because both are one storage
+//
+// Other columns are carried along untouched.
 //
 //===----------------------------------------------------------------------===//
 #ifndef CK_PACKING_CSV_H
@@ -17,8 +24,7 @@ namespace ck {
 struct PackTable {
   std::vector<std::string> header;
   std::vector<std::vector<std::string>> rows;
-  std::vector<PackItem> items;  ///< one for each row, in order
-  std::vector<int64_t> offsets; ///< from a column `offset`; empty when there is none
+  std::vector<PackItem> items; ///< one for each row, in order; pinned where the row has an offset
 };
 
 /// Parses a table. Cells may be quoted as usual in CSV ("" is a quote). Errors begin with `line L, column C: `, both

@@ -35,11 +35,27 @@ struct PackItem {
   std::optional<size_t> alias;
 };
 
-/// How hard to try.
+/// The default budget of search: seconds for hard problems of a few hundred buffers.
+inline constexpr int64_t kDefaultPackNodes = 250000;
+
+/// How hard to try; each effort includes those before it.
+enum class PackEffort {
+  Greedy, ///< a portfolio of greedy strategies
+  Search, ///< then local search over the orders in which blocks are placed
+  Exact   ///< then branch and bound, which can prove that a packing is the lowest
+};
+
+/// What to try, and for how long. Limits count work, not seconds, so that the result does not depend on the machine.
 struct PackOptions {
+  PackEffort effort = PackEffort::Greedy;
+  /// A height that is low enough: packing stops at the first that is not higher. Negative: the lower the better.
+  int64_t capacity = -1;
+  /// Most nodes of local search and branch and bound together. A node is one block put at one offset;
+  /// it counts more than once in problems in which blocks meet many others.
+  int64_t nodes = kDefaultPackNodes;
   /// Most pairs of items with common live time that one strategy may look at; above it only strategies that need no
-  /// pairs are tried. Counts work, not seconds, so that the result does not depend on the machine.
-  int64_t pairLimit = int64_t(1) << 23;
+  /// pairs are tried.
+  int64_t pairLimit = int64_t(1) << 22;
 };
 
 /// A solution.
@@ -47,11 +63,19 @@ struct Packing {
   std::vector<int64_t> offsets; ///< bytes, one for each item
   int64_t height = 0;           ///< largest offset + size: the bytes of the arena
   int64_t bound = 0;            ///< packingLowerBound of the items
-  std::string strategy;         ///< which of the portfolio won, for reports
+  int64_t provenBound = 0;      ///< no packing is lower: `bound` or what branch and bound proved
+  int64_t nodes = 0;            ///< spent on local search and branch and bound
+  std::string strategy;         ///< which strategy won, for reports
+
+  bool isOptimal() const { return height == provenBound; }
 };
 
-/// Packs with a portfolio of greedy strategies and keeps the lowest; stops at the first that meets the bound. Errors:
-/// malformed items (named), pinned items in conflict, offsets beyond 64 bits.
+/// Reads `greedy`, `search` or `exact`.
+std::optional<PackEffort> parsePackEffort(const std::string &name);
+
+/// Packs with more and more effort and keeps the lowest result; stops at the first that meets the bound or the
+/// capacity. A capacity that is not met is no error: compare `height`. Errors: malformed items (named), pinned items in
+/// conflict, offsets beyond 64 bits.
 Result<Packing> pack(const std::vector<PackItem> &items, const PackOptions &options = {});
 
 /// The largest sum of bytes live at one time: no packing is lower. Takes alias classes as single blocks and ignores

@@ -104,7 +104,8 @@ def CKPlanMemory : Pass<"ck-plan-memory", "::mlir::ModuleOp"> {
     ```
   }];
   let options = [
-    Option<"packing", "packing", "std::string", /*default=*/"\"greedy\"", "How to pack: greedy">,
+    Option<"packing", "packing", "std::string", /*default=*/"\"greedy\"", "How hard to pack: greedy, search or exact (docs/packing.md)">,
+    Option<"nodes", "nodes", "int64_t", /*default=*/"250000", "Most nodes of search and exact packing, for each entry">,
     Option<"guard", "guard", "int64_t", /*default=*/"0",
            "Bytes to leave free around every buffer (red zones), checked by engines that can">,
     Option<"report", "report", "std::string", /*default=*/"\"\"", "Write a JSON report to this file ('-': stdout)">

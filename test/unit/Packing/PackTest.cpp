@@ -1,5 +1,6 @@
 //===- PackTest.cpp - the packer against the judge and the bound ----------===//
 #include "../TestData.h"
+#include "Programs.h"
 #include "ck/Packing/Csv.h"
 
 #include <gtest/gtest.h>
@@ -182,6 +183,17 @@ TEST(Pack, DecodersMeetTheBoundWithinFivePercent) {
     int64_t height = packChecked(items);
     EXPECT_LE(height * 100, *packingLowerBound(items) * 105) << layers << " layers";
   }
+}
+
+TEST(Pack, DeepTrainingStepsMeetTheBound) {
+  // 9,312 and 18,624 buffers, of which 1,200 and 2,500 are live at once.
+  for (int layers : {96, 192})
+    for (PackEffort effort : {PackEffort::Greedy, PackEffort::Search}) {
+      std::vector<PackItem> items = test::trainingStep(layers);
+      PackOptions options;
+      options.effort = effort;
+      EXPECT_LE(packChecked(items, options) * 100, *packingLowerBound(items) * 102) << layers << " layers";
+    }
 }
 
 TEST(Pack, DoesNotDependOnTheRun) {

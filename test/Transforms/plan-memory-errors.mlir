@@ -1,8 +1,10 @@
 // RUN: %ck_opt --pass-pipeline='builtin.module(ck-plan-memory)' --split-input-file --verify-diagnostics %s
 // RUN: echo 'module {}' > %t.mlir
 // RUN: not %ck_opt --pass-pipeline='builtin.module(ck-plan-memory{packing=magic})' %t.mlir 2>&1 | FileCheck --check-prefix=PACKING %s
+// RUN: not %ck_opt --pass-pipeline='builtin.module(ck-plan-memory{packing=exact nodes=-1})' %t.mlir 2>&1 | FileCheck --check-prefix=NODES %s
 // RUN: not %ck_opt --pass-pipeline='builtin.module(ck-plan-memory{guard=-1})' %t.mlir 2>&1 | FileCheck --check-prefix=GUARD %s
 // RUN: not %ck_opt --pass-pipeline='builtin.module(ck-plan-memory{report=%t.d/no/such/folder.json})' %t.mlir 2>&1 | FileCheck --check-prefix=REPORT %s
+// NODES: error: nodes must not be negative, got -1
 // PACKING: error: unknown packing 'magic', expected greedy, search or exact
 // GUARD: error: guard must not be negative, got -1
 // REPORT: error: cannot write the report '{{.*}}/no/such/folder.json': {{[Nn]}}o such file or directory

@@ -1,4 +1,6 @@
 // RUN: %ck_opt --pass-pipeline='builtin.module(ck-plan-memory{guard=100 report=%t.json},ck-verify-plan)' %s | FileCheck %s
+// RUN: %ck_opt --pass-pipeline='builtin.module(ck-plan-memory{guard=100 packing=search nodes=1000},ck-verify-plan)' %s | FileCheck %s
+// RUN: %ck_opt --pass-pipeline='builtin.module(ck-plan-memory{guard=100 packing=exact},ck-verify-plan)' %s | FileCheck %s
 // RUN: FileCheck --check-prefix=JSON %s < %t.json
 // RUN: %python -m json.tool %t.json > /dev/null
 

@@ -353,7 +353,7 @@ template <class Storage> int32_t runGemm(ck_context *ctx, const GemmProblem &pro
   const int64_t depth = std::max<int64_t>(1, problem.k);
   if (plain && contiguousK && problem.aK.stride == 1 && problem.m <= kDotMaxM) {
     const ColumnTasks tasks(
-        problem, columnBlock(columns, kLeastTasks, kTaskElements / depth, 16 * kTaskElements / depth, kDotCols));
+        problem, columnBlock(columns, kLeastTasks, 4 * kTaskElements / depth, 16 * kTaskElements / depth, kDotCols));
     parallelFor(ctx, tasks.count(), [&](int64_t i, int) HWY_ATTR {
       tasks.visit(i, [&](const GemmTarget &target, int64_t begin, int64_t end)
                          HWY_ATTR { dotColumns<Storage>(problem, target, begin, end); });

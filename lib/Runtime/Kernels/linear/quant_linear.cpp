@@ -94,10 +94,10 @@ template <class Format, QuantInput kInput, bool kVnni> int32_t multiply(ck_conte
     parallelFor(ctx, ceilDiv(p.m, kQuantPanel), [&](int64_t i, int) HWY_ATTR {
       fillPanel<Format, kInput>(p, i * kQuantPanel, std::min(p.m, (i + 1) * kQuantPanel));
     });
-  // Some 64 tasks share the work evenly; with few rows each is large enough to be worth handing out.
-  const int64_t groups = ceilDiv(p.n, kQuantRows);
-  const int64_t least = ceilDiv(4 * kTaskElements, kQuantRows * std::max<int64_t>(1, p.k) * std::min<int64_t>(p.m, 4));
-  const int64_t grain = std::max(least, ceilDiv(groups, 32));
+  // Some 32 tasks share the work evenly. With few rows each is large enough to be worth handing out, and a stream long
+  // enough that what is asked for behind its end is little.
+  const int64_t groups = ceilDiv(p.n, kQuantRows), work = groups * kQuantRows * p.k * std::min<int64_t>(p.m, 4);
+  const int64_t grain = ceilDiv(groups, std::clamp<int64_t>(work / (8 * kTaskElements), 1, 32));
   parallelRange(ctx, groups, grain, [&](int64_t first, int64_t last, int thread) HWY_ATTR {
     float *const sums = static_cast<float *>(ck_thread_scratch(ctx, thread));
     for (int64_t begin = 0; begin < p.m; begin += kQuantBlockM) {

@@ -249,6 +249,8 @@ Result<EvidenceTable> parseEvidence(std::string_view text, const std::string &pa
   std::string where;
   try {
     const Json json = Json::parse(text);
+    if (!json.is_object() || !json.contains("format") || !json.contains("kernels"))
+      return Error{path + ": is no evidence; expected an object with \"format\" and \"kernels\""};
     EvidenceTable table;
     if (json.at("format") != "ck-evidence-1" && json.at("format") != "ck-ledger-1")
       return Error{path + ": the format is " + json.at("format").dump() +

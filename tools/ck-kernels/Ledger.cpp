@@ -43,6 +43,8 @@ Result<std::vector<InventoryRow>> parseInventory(std::string_view text, const st
 Result<std::vector<SelectedProgram>> parseSelection(std::string_view text, const std::string &path) {
   try {
     const Json json = Json::parse(text);
+    if (!json.is_object() || !json.contains("format") || !json.contains("programs"))
+      return Error{path + ": is no selection; expected an object with \"format\" and \"programs\""};
     if (json.at("format") != "ck-selection-1")
       return Error{path + ": the format is " + json.at("format").dump() + ", expected \"ck-selection-1\""};
     std::vector<SelectedProgram> programs;

@@ -68,7 +68,10 @@ Result<int> runLedger(const Arguments &arguments) {
                                                        {textPath, ledgerMarkdown(*rows)}};
   for (const auto &[path, text] : files) {
     if (!arguments.verify) {
-      if (Status status = writeText(path, text); !status)
+      Status status = makeFolderOf(path);
+      if (status)
+        status = writeText(path, text);
+      if (!status)
         return status.error();
       continue;
     }

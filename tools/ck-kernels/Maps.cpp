@@ -1,6 +1,7 @@
 //===- Maps.cpp - the kernel maps that a command is about -----------------===//
 
 #include "Maps.h"
+#include "ck/Import/Formats/AtomicFile.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -9,7 +10,6 @@
 #include <filesystem>
 #include <fstream>
 #include <sstream>
-#include <unistd.h>
 
 namespace ck::check {
 
@@ -48,22 +48,14 @@ Result<std::string> readText(const std::string &path) {
   return text.str();
 }
 
-Status writeText(const std::string &path, const std::string &text) {
+Status writeText(const std::string &path, const std::string &text) { return writeFileAtomically(path, {text}); }
+
+Status makeFolderOf(const std::string &path) {
   std::error_code failed;
-  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
-  if (!folder.empty())
-    std::filesystem::create_directories(folder, failed);
-  const std::string temporary = path + "." + std::to_string(getpid()) + ".new";
-  std::ofstream file(temporary, std::ios::binary);
-  file << text;
-  file.close();
-  if (file)
-    std::filesystem::rename(temporary, path, failed);
-  if (file && !failed)
-    return Status::success();
-  std::string reason = failed ? failed.message() : std::strerror(errno);
-  std::filesystem::remove(temporary, failed);
-  return Error{path + ": cannot write it: " + reason};
+  std::filesystem::create_directories(std::filesystem::path(path).parent_path(), failed);
+  if (failed)
+    return Error{path + ": cannot make its folder: " + failed.message()};
+  return Status::success();
 }
 
 } // namespace ck::check

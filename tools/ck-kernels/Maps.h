@@ -24,8 +24,10 @@ const KernelMap *findMap(const std::vector<KernelMap> &maps, const std::string &
 
 /// The whole text of a file, or an Error that names it.
 Result<std::string> readText(const std::string &path);
-/// Writes beside `path` and renames, so that a failure leaves what was there.
+/// Writes all of it or nothing; see writeFileAtomically. The folder must exist.
 Status writeText(const std::string &path, const std::string &text);
+/// Makes the folder that the file `path` is to be in, where it is missing.
+Status makeFolderOf(const std::string &path);
 
 } // namespace ck::check
 

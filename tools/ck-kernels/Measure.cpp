@@ -7,6 +7,10 @@
 #include <chrono>
 #include <cmath>
 #include <fstream>
+#include <functional>
+#include <numeric>
+#include <sstream>
+#include <unistd.h>
 
 namespace ck::check {
 
@@ -69,6 +73,22 @@ static double operationsOf(const std::string &op, const GeometryDrawer &names, c
   return 0;
 }
 
+/// An Error where operands, their image and the numbers that they are made of would need more than half the memory.
+static Status checkMemory(const Geometry &geometry) {
+  constexpr double kBytesPerElement = 16; // 8 as made, and twice as stored
+  double elements = 0;
+  for (const auto &[operand, layout] : geometry.layouts)
+    if (geometry.present.count(operand))
+      elements += std::accumulate(layout.shape.begin(), layout.shape.end(), 1.0, std::multiplies<double>());
+  const double memory = static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
+  if (elements * kBytesPerElement <= memory / 2)
+    return Status::success();
+  std::ostringstream text;
+  text << "operands of " << elements << " elements; expected at most " << memory / 2 / kBytesPerElement
+       << ", which half of this machine's memory holds";
+  return Error{text.str()};
+}
+
 Result<Measurement> measure(const KernelMap &map, const ck_kernel &kernel, const std::map<std::string, int64_t> &sizes,
                             ck_context *ctx, double budget) {
   if (map.implements.empty())
@@ -81,6 +101,8 @@ Result<Measurement> measure(const KernelMap &map, const ck_kernel &kernel, const
   Result<Geometry> geometry = drawer.at(sizes);
   if (!geometry)
     return geometry.error();
+  if (Status status = checkMemory(*geometry); !status)
+    return Error{map.id() + ": " + geometry->str() + ": " + status.error().message};
   Subject subject{map, implements, kernel, *operation};
   Trial trial(subject, drawer, *geometry);
   if (Status status = trial.prepareCall(); !status)

@@ -25,7 +25,7 @@ namespace ck::check {
 using Json = nlohmann::ordered_json;
 
 // A build may be slow on a busy machine; a check that is not done by then does not end.
-static constexpr int buildSeconds = 600, checkSeconds = 300;
+static constexpr int buildSeconds = 600, checkSeconds = 900;
 static const char kernelFolder[] = "lib/Runtime/Kernels";
 
 namespace {

@@ -96,12 +96,13 @@ static std::string camelCase(const std::string &name) {
 static std::string referenceText(const std::string &op, const std::string &file) {
   std::string banner = "//===- " + file + " - the meaning of " + op + " ";
   banner.resize(std::max<size_t>(banner.size(), 75), '-');
-  return banner + "===//\n\n#include \"Reference.h\"\n\nnamespace ck::reference {\nnamespace {\n\nStatus " +
-         camelCase(op) + "(Call &call) {\n  return Error{\"the reference of " + op +
-         " is not written yet\"};\n}\n\n} // namespace\n\nstd::vector<Operation> " + camelCase(op) +
+  return banner +
+         "===//\n\n#include \"Reference.h\"\n\nnamespace ck::reference {\nnamespace {\n\nStatus evaluate(Call &call) "
+         "{\n  return Error{\"the reference of " +
+         op + " is not written yet\"};\n}\n\n} // namespace\n\nstd::vector<Operation> " + camelCase(op) +
          "Operations() {\n  Operation operation;\n  operation.name = \"" + op +
-         "\";\n  operation.inputs = {\"input\"};\n  operation.outputs = {\"output\"};\n  operation.evaluate = " +
-         camelCase(op) + ";\n  return {operation};\n}\n\n} // namespace ck::reference\n";
+         "\";\n  operation.inputs = {\"input\"};\n  operation.outputs = {\"output\"};\n  operation.evaluate = "
+         "evaluate;\n  return {operation};\n}\n\n} // namespace ck::reference\n";
 }
 
 /// Puts `text` behind the last occurrence of `mark` in a file of the tree.
@@ -159,7 +160,7 @@ Result<std::vector<SourceFile>> scaffold(const std::string &id, const std::strin
   }
   for (const SourceFile &file : files)
     if (file.isNew && fs::exists(sourceDir + "/" + file.path))
-      return Error{file.path + ": is there already"};
+      return Error{file.path + ": is there already; give the kernel or the operation another name"};
   return files;
 }
 

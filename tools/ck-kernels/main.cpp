@@ -226,6 +226,8 @@ int main(int argc, char **argv) {
       Result<int> code = command.run(arguments);
       if (!code)
         fail(code.error().message);
+      if (std::fflush(stdout) != 0 || std::ferror(stdout))
+        fail("the output cannot be written");
       return *code;
     }
   fail("unknown command '" + arguments.command + "'; expected one of " + names);

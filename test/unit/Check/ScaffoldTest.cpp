@@ -68,7 +68,8 @@ TEST_F(ScaffoldTree, WhatIsThereStays) {
   EXPECT_NE(refusal("test_activation", "mul", "pointwise").find("there is a kernel 'test_activation' already"),
             std::string::npos);
   tree.write("lib/Runtime/Kernels/pointwise/mine.cpp", "");
-  EXPECT_EQ(refusal("mine", "mul", "pointwise"), "lib/Runtime/Kernels/pointwise/mine.cpp: is there already");
+  EXPECT_EQ(refusal("mine", "mul", "pointwise"),
+            "lib/Runtime/Kernels/pointwise/mine.cpp: is there already; give the kernel or the operation another name");
   tree.write("test/reference/Reference.cpp", "");
   EXPECT_NE(refusal("mine", "sort", "pointwise").find("Reference.cpp: has no"), std::string::npos);
 }

@@ -22,7 +22,9 @@ public:
     std::filesystem::remove_all(root, failed);
   }
   void write(const std::string &path, const std::string &text) const {
-    Status status = writeText(root + "/" + path, text);
+    Status status = makeFolderOf(root + "/" + path);
+    if (status)
+      status = writeText(root + "/" + path, text);
     EXPECT_TRUE(status) << (status ? "" : status.error().message);
   }
   std::string read(const std::string &path) const {

@@ -258,8 +258,9 @@ TEST(Exact, MoreEffortIsNeverWorse) {
       Result<Packing> packing = pack(items, options);
       ASSERT_TRUE(packing);
       EXPECT_TRUE(checkPacking(items, packing->offsets, packing->height));
-      if (effort != PackEffort::Search)
+      if (effort != PackEffort::Search) {
         EXPECT_LE(packing->height, last) << "seed " << seed;
+      }
       if (effort == PackEffort::Greedy)
         last = packing->height;
     }

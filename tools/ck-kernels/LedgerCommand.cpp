@@ -68,10 +68,7 @@ Result<int> runLedger(const Arguments &arguments) {
                                                        {textPath, ledgerMarkdown(*rows)}};
   for (const auto &[path, text] : files) {
     if (!arguments.verify) {
-      Status status = makeFolderOf(path);
-      if (status)
-        status = writeText(path, text);
-      if (!status)
+      if (Status status = writeTextInFolder(path, text); !status)
         return status.error();
       continue;
     }

@@ -50,12 +50,12 @@ Result<std::string> readText(const std::string &path) {
 
 Status writeText(const std::string &path, const std::string &text) { return writeFileAtomically(path, {text}); }
 
-Status makeFolderOf(const std::string &path) {
+Status writeTextInFolder(const std::string &path, const std::string &text) {
   std::error_code failed;
   std::filesystem::create_directories(std::filesystem::path(path).parent_path(), failed);
   if (failed)
     return Error{path + ": cannot make its folder: " + failed.message()};
-  return Status::success();
+  return writeText(path, text);
 }
 
 } // namespace ck::check

@@ -26,8 +26,8 @@ const KernelMap *findMap(const std::vector<KernelMap> &maps, const std::string &
 Result<std::string> readText(const std::string &path);
 /// Writes all of it or nothing; see writeFileAtomically. The folder must exist.
 Status writeText(const std::string &path, const std::string &text);
-/// Makes the folder that the file `path` is to be in, where it is missing.
-Status makeFolderOf(const std::string &path);
+/// The same; makes the folder where it is missing.
+Status writeTextInFolder(const std::string &path, const std::string &text);
 
 } // namespace ck::check
 

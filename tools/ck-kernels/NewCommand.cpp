@@ -21,10 +21,7 @@ Result<int> runNew(const Arguments &arguments) {
   if (!files)
     return files.error();
   for (size_t i = 0; i < files->size(); ++i) {
-    const std::string path = source + "/" + (*files)[i].path;
-    Status status = makeFolderOf(path);
-    if (status)
-      status = writeText(path, (*files)[i].text);
+    Status status = writeTextInFolder(source + "/" + (*files)[i].path, (*files)[i].text);
     if (status)
       continue;
     // Half a kernel would not build. New files come before those that change.

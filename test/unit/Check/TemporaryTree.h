@@ -22,9 +22,7 @@ public:
     std::filesystem::remove_all(root, failed);
   }
   void write(const std::string &path, const std::string &text) const {
-    Status status = makeFolderOf(root + "/" + path);
-    if (status)
-      status = writeText(root + "/" + path, text);
+    Status status = writeTextInFolder(root + "/" + path, text);
     EXPECT_TRUE(status) << (status ? "" : status.error().message);
   }
   std::string read(const std::string &path) const {

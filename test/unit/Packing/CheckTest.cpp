@@ -1,17 +1,11 @@
 //===- CheckTest.cpp - the judge of packings ------------------------------===//
+#include "Items.h"
 #include "ck/Packing/Packing.h"
 
 #include <gtest/gtest.h>
 
 using namespace ck;
-
-static PackItem item(std::string name, int64_t size, std::vector<LiveRange> ranges) {
-  PackItem item;
-  item.name = std::move(name);
-  item.size = size;
-  item.ranges = std::move(ranges);
-  return item;
-}
+using ck::test::item;
 
 static std::string check(const std::vector<PackItem> &items, const std::vector<int64_t> &offsets, int64_t limit = -1) {
   Status status = checkPacking(items, offsets, limit);

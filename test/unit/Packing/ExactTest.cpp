@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "../TestData.h"
+#include "Items.h"
 #include "ck/Packing/Csv.h"
 
 #include <gtest/gtest.h>
@@ -15,6 +16,7 @@
 #include <sstream>
 
 using namespace ck;
+using ck::test::item;
 
 namespace {
 /// What a random problem may contain.
@@ -174,14 +176,6 @@ TEST(Exact, EqualsBruteForceWithAlignment) { expectOptimal(20000, 1500, {false, 
 TEST(Exact, EqualsBruteForceWithPins) { expectOptimal(30000, 1500, {false, false, true, false}); }
 TEST(Exact, EqualsBruteForceWithAliases) { expectOptimal(40000, 1500, {false, false, false, true}); }
 TEST(Exact, EqualsBruteForceWithEverything) { expectOptimal(50000, 3000, {true, true, true, true}); }
-
-static PackItem item(std::string name, int64_t size, std::vector<LiveRange> ranges) {
-  PackItem item;
-  item.name = std::move(name);
-  item.size = size;
-  item.ranges = std::move(ranges);
-  return item;
-}
 
 TEST(Exact, NothingAndAlmostNothing) {
   EXPECT_EQ(packExactly({}).height, 0);

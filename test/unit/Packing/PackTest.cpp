@@ -1,5 +1,6 @@
 //===- PackTest.cpp - the packer against the judge and the bound ----------===//
 #include "../TestData.h"
+#include "Items.h"
 #include "Programs.h"
 #include "ck/Packing/Csv.h"
 
@@ -11,14 +12,7 @@
 #include <sstream>
 
 using namespace ck;
-
-static PackItem item(std::string name, int64_t size, std::vector<LiveRange> ranges) {
-  PackItem item;
-  item.name = std::move(name);
-  item.size = size;
-  item.ranges = std::move(ranges);
-  return item;
-}
+using ck::test::item;
 
 /// Packs, and lets the judge confirm the result; returns the height.
 static int64_t packChecked(const std::vector<PackItem> &items, const PackOptions &options = {}) {

@@ -1,18 +1,12 @@
 //===- ReportTest.cpp - pictures and the peak -----------------------------===//
+#include "Items.h"
 #include "ck/Packing/Drawing.h"
 #include "ck/Packing/Peak.h"
 
 #include <gtest/gtest.h>
 
 using namespace ck;
-
-static PackItem item(std::string name, int64_t size, std::vector<LiveRange> ranges) {
-  PackItem item;
-  item.name = std::move(name);
-  item.size = size;
-  item.ranges = std::move(ranges);
-  return item;
-}
+using ck::test::item;
 
 static size_t count(const std::string &text, const std::string &part) {
   size_t found = 0;

@@ -214,8 +214,11 @@ template <class Format> HWY_INLINE void unpackChunk(const uint8_t *from, int64_t
   constexpr int64_t kSubs = Format::kElements / Format::kSub, kWords = Format::kElements / 4;
   for (int64_t b = 0; b < blocks * 32 / Format::kElements; ++b, from += kQuantRows * Format::kBytes) {
     Format::scales(from, to.factors + b * kSubs * kQuantRows, to.minima + b * kSubs * kQuantRows);
-    Format::words(from, [&](int64_t word, int64_t lane, U8 codes)
-                            HWY_ATTR { storeBytes(codes, to.codes + (b * kWords + word) * kWordBytes + lane); });
+    Format::words(from, [&](int64_t word, int64_t lane, U8 codes) HWY_ATTR {
+      if (lane == 0)
+        prefetchAhead<Format>(from, word);
+      storeBytes(codes, to.codes + (b * kWords + word) * kWordBytes + lane);
+    });
   }
 }
 
